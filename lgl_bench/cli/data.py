@@ -1,0 +1,218 @@
+"""`lgl-bench data`: list, describe, fetch, import and verify streams."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lgl_bench.cli.output import print_json, print_table, text
+from lgl_bench.core.errors import DataError, UsageError
+
+_data_dir = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="Folder of the streams; else LGL_BENCH_DATA, else the platform's cache folder.",
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group()
+def data() -> None:
+    """Streams: list, describe, fetch, import, verify."""
+
+
+@data.command("list")
+@_data_dir
+@_json
+def list_(data_dir: Path | None, as_json: bool) -> None:
+    """List every stream: imported, fetchable, embedded."""
+    from lgl_bench.streams import catalogue
+
+    folder = catalogue.data_folder(data_dir)
+    manifests, twins, present = catalogue.manifests(), catalogue.twins(), catalogue.imported(folder)
+    rows: list[dict[str, Any]] = []
+    for name in sorted({*manifests, *twins, *present}):
+        manifest = manifests.get(name)
+        if name in twins:
+            state, what = "embedded", f"synthetic twin of {twins[name].name}"
+        else:
+            fetchable = "fetch" if manifest and manifest.files else "import"
+            state = "imported" if name in present else fetchable
+            what = manifest.description if manifest else "your own"
+        rows.append({"name": name, "state": state, "description": what})
+    if as_json:
+        print_json({"data_dir": str(folder), "streams": rows})
+        return
+    click.echo(f"Data folder: {folder}\n")
+    print_table(["name", "state", "what"], [[r["name"], r["state"], _short(r["description"])] for r in rows])
+
+
+@data.command()
+@click.argument("name")
+@_data_dir
+@_json
+@click.option(
+    "--plot", "plot_file", type=click.Path(path_type=Path), help="Draw the years into an image file."
+)
+def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | None) -> None:
+    """Describe a stream: counts, classes, homophily, and every year."""
+    from lgl_bench.streams import catalogue
+    from lgl_bench.streams.describe import describe as figures_of
+    from lgl_bench.streams.describe import plot
+
+    figures = figures_of(catalogue.load(name, data_dir))
+    if plot_file is not None:
+        plot(figures, plot_file)
+    if as_json:
+        print_json(figures)
+    else:
+        _print_figures(figures)
+
+
+@data.command("import")
+@click.argument("name")
+@click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="Folder or archive.")
+@click.option("--format", "format_name", help="Layout: planetoid, ogb, adjlist or table.")
+@click.option("--t0", type=int, help="Last year of the first training task.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the format.")
+@click.option("--force", is_flag=True, help="Replace a stream of that name.")
+@_data_dir
+@_json
+def import_(
+    name: str,
+    source: Path,
+    format_name: str | None,
+    t0: int | None,
+    options: tuple[str, ...],
+    force: bool,
+    data_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Import a stream from files you have, checked against its manifest where it has one."""
+    from lgl_bench.streams import catalogue
+
+    stream = catalogue.import_stream(
+        name,
+        source,
+        data_dir,
+        format_name=format_name,
+        t0=t0,
+        options=dict(_pair(option) for option in options),
+        force=force,
+    )
+    _print_summary(stream, catalogue.data_folder(data_dir), as_json)
+
+
+@data.command()
+@click.argument("name")
+@click.option("--offline", is_flag=True, help="Use only files downloaded before.")
+@click.option("--force", is_flag=True, help="Replace a stream of that name.")
+@_data_dir
+@_json
+def fetch(name: str, offline: bool, force: bool, data_dir: Path | None, as_json: bool) -> None:
+    """Download a stream's files and import them."""
+    from lgl_bench.streams import catalogue
+
+    stream = catalogue.fetch_stream(
+        name, data_dir, offline=offline, force=force, progress=sys.stderr.isatty() and not as_json
+    )
+    _print_summary(stream, catalogue.data_folder(data_dir), as_json)
+
+
+@data.command()
+@click.argument("name")
+@_data_dir
+@_json
+def verify(name: str, data_dir: Path | None, as_json: bool) -> None:
+    """Check every byte of an imported stream, and its canonical checksum."""
+    from lgl_bench.streams import catalogue
+    from lgl_bench.streams.store import verify_stream
+
+    folder = catalogue.data_folder(data_dir)
+    if name in catalogue.twins():
+        damage: list[str] = []
+    elif name in catalogue.imported(folder):
+        damage = verify_stream(folder / name)
+    else:
+        catalogue.load(name, data_dir)  # raises, saying what to do
+        damage = []
+    if as_json:
+        print_json({"name": name, "ok": not damage, "damage": damage})
+    elif not damage:
+        click.echo(f"{name}: every file and the stream checksum are as they should be")
+    if damage:
+        raise DataError(f"{name} is damaged: {'; '.join(damage)}. Import it again with --force")
+
+
+def _print_summary(stream: Any, folder: Path, as_json: bool) -> None:
+    from lgl_bench.streams.checksum import stream_checksum
+
+    summary = {
+        "name": stream.name,
+        "folder": str(folder / stream.name),
+        "vertices": stream.num_vertices,
+        "edges": stream.num_edges,
+        **stream.info.imported,
+        "stream_checksum": stream_checksum(stream),
+    }
+    if as_json:
+        print_json(summary)
+        return
+    click.echo(
+        f"Imported {stream.name} into {summary['folder']}: {stream.num_vertices:,} vertices, "
+        f"{stream.num_edges:,} edges from {stream.info.imported['edge_lines']:,} lines "
+        f"(dropped: {stream.info.imported['self_loops']:,} self-loops, "
+        f"{stream.info.imported['repeated_edges']:,} repeats)."
+    )
+
+
+def _print_figures(figures: dict[str, Any]) -> None:
+    homophily, over_time = figures["homophily"], figures["homophily_over_time"]
+    lines = {
+        "source": figures["source"],
+        "licence": figures["licence"],
+        "vertices": f"{text(figures['vertices'])} ({text(figures['isolated'])} isolated)",
+        "edges": f"{text(figures['edges'])} pairs, {text(figures['arcs'])} arcs"
+        + _lines(figures["imported"]),
+        "features": f"{text(figures['features'])} {figures['feature_kind']}",
+        "classes": _classes(figures),
+        "homophily": f"class-insensitive {text(homophily['class_insensitive'])} "
+        f"(over the years {text(over_time['mean'])} +- {text(over_time['std'])}), "
+        f"graph {text(homophily['graph'])}, vertex {text(homophily['vertex'])}, "
+        f"index {text(homophily['index'])}",
+        "checksum": figures["stream_checksum"],
+    }
+    click.echo(figures["name"])
+    for key, value in lines.items():
+        click.echo(f"  {key:<10} {value}")
+    click.echo()
+    columns = ["time", "vertices", "edges", "known", "new", "homophily", "drift"]
+    rows = [[str(year["time"]), *(year[key] for key in columns[1:])] for year in figures["years"]]
+    print_table(columns, rows)
+
+
+def _classes(figures: dict[str, Any]) -> str:
+    if figures["t0"] is None:
+        return f"{figures['classes']}"
+    return (
+        f"{figures['classes']}: {figures['known_at_t0']} known at t0 = {figures['t0']}, "
+        f"{figures['new_classes']} new after it"
+    )
+
+
+def _lines(imported: dict[str, int]) -> str:
+    return f" (from {text(imported['edge_lines'])} lines as imported)" if "edge_lines" in imported else ""
+
+
+def _pair(option: str) -> tuple[str, str]:
+    key, sign, value = option.partition("=")
+    if not sign:
+        raise UsageError(f"--option {option}: it must look like KEY=VALUE, for example id=paper_id")
+    return key, value
+
+
+def _short(sentence: str, width: int = 70) -> str:
+    return sentence if len(sentence) <= width else sentence[: width - 3].rsplit(" ", 1)[0] + " ..."

@@ -1,0 +1,35 @@
+"""Printing: aligned tables for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """An aligned table; numbers to the right, words to the left, nothing for what is undefined."""
+    cells = [[text(value) for value in row] for row in rows]
+    widths = [max(len(name), *(len(row[i]) for row in cells), 0) for i, name in enumerate(header)]
+    right = [all(isinstance(row[i], int | float | None) for row in rows) for i in range(len(header))]
+    for row in [list(header), *cells]:
+        parts = (cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True))
+        click.echo("  ".join(parts).rstrip())
+
+
+def text(value: Any) -> str:
+    """A cell: thousands with commas, shares with three digits, a dash for what is undefined."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10_000:
+        return f"{value:,}"
+    return str(value)

@@ -1,0 +1,1 @@
+"""What every layer shares: records, errors, the registry, seeds, shipped files."""

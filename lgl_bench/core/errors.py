@@ -1,0 +1,52 @@
+"""The errors a user can meet. Each carries the exit code of the command that raised it.
+
+A message says what, got what, and what to do. The command line prints it as one paragraph.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class LglBenchError(Exception):
+    """Base of every error that lgl-bench raises on purpose."""
+
+    exit_code = 1
+
+
+class LglBenchWarning(UserWarning):
+    """Base of every warning that lgl-bench gives."""
+
+
+class UsageError(LglBenchError):
+    """The request itself is wrong: an unknown name, a parameter out of range."""
+
+    exit_code = 2
+
+
+class UnknownNameError(UsageError):
+    """A name that nothing is registered under."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], remedy: str) -> None:
+        guesses = difflib.get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.6)
+        guess = f"; did you mean '{guesses[0]}'?" if guesses else "."
+        super().__init__(f"unknown {kind} '{name}'{guess} {remedy}")
+
+
+class DuplicateNameError(UsageError):
+    """A second plugin under a name that is taken."""
+
+
+class PluginError(UsageError):
+    """A plugin that cannot be loaded or breaks its contract."""
+
+
+class DataError(LglBenchError):
+    """Data that is missing, damaged, or not what it claims to be."""
+
+    exit_code = 3
+
+
+class StatisticsWarning(LglBenchWarning):
+    """A stream differs from a published figure that nobody could check."""

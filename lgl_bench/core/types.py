@@ -1,0 +1,157 @@
+"""The records that cross layers. Arrays inside are treated as read-only.
+
+What a method gets to answer is a `Graph`, which has no labels by type; the `Truth` of a task goes to
+metrics and to nobody else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Rows of sparse features (CSR): row i is `indices[indptr[i]:indptr[i + 1]]` with its `values`.
+
+    Column indices ascend within a row and no stored value is zero.
+    """
+
+    indptr: IntArray
+    indices: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float32]
+    columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.indptr) - 1, self.columns
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes
+
+    def rows(self, start: int, stop: int) -> Sparse:
+        """Rows `start` to `stop`; a prefix (`start` = 0) copies nothing."""
+        indptr = self.indptr[start : stop + 1]
+        first, last = int(indptr[0]), int(indptr[-1])
+        return Sparse(
+            indptr if first == 0 else indptr - first,
+            self.indices[first:last],
+            self.values[first:last],
+            self.columns,
+        )
+
+    def dense(self) -> npt.NDArray[np.float32]:
+        """The same rows as a dense array."""
+        out = np.zeros(self.shape, dtype=np.float32)
+        out[np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = self.values
+        return out
+
+
+Features: TypeAlias = npt.NDArray[np.float32] | Sparse
+
+
+def feature_rows(features: Features, start: int, stop: int) -> Features:
+    """Rows `start` to `stop` of dense or sparse features."""
+    return features.rows(start, stop) if isinstance(features, Sparse) else features[start:stop]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Features and edges, no labels.
+
+    Attributes:
+        features: One row a vertex, dense or sparse.
+        edges: (2, m): every undirected edge as its two arcs, one after the other; no self-loops.
+        num_vertices: n; vertices are 0..n-1.
+    """
+
+    features: Features
+    edges: IntArray
+    num_vertices: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A graph up to a year with what may be learned from it.
+
+    Attributes:
+        time: The last year inside.
+        graph: Features and edges up to that year.
+        labels: Global class ids; -1 where a vertex has none.
+        born: The year each vertex appeared.
+        first: Position in the stream of vertex 0 (not 0 only where old years were cut off).
+    """
+
+    time: int
+    graph: Graph
+    labels: IntArray
+    born: IntArray
+    first: int = 0
+
+
+Role: TypeAlias = Literal["validation", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a method is given: learn from `train` where `fit_mask` holds, answer `scored` of `test`."""
+
+    time: int
+    role: Role
+    train: Snapshot
+    fit_mask: BoolArray
+    test: Graph
+    scored: IntArray
+    known: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Labels of the scored vertices, for metrics only."""
+
+    labels: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What a model says of n vertices: logits (n, known classes) and embeddings (n, d)."""
+
+    logits: Any
+    embeddings: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What thresholds see: novelty in [0, 1], class probabilities, the graph and the scored vertices."""
+
+    novelty: FloatArray
+    probabilities: FloatArray
+    graph: Graph
+    scored: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A method's answer for the scored vertices: class, novelty, and whether it calls them new."""
+
+    label: IntArray
+    novelty: FloatArray
+    rejected: BoolArray | None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a metric gives: a number, or None with the reason why there is none."""
+
+    value: float | None
+    reason: str = ""

@@ -1,0 +1,1 @@
+"""The stream layer: graphs that grow year by year, in memory and on disk."""

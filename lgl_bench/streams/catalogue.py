@@ -1,0 +1,167 @@
+"""Streams by name: what is imported, what has a manifest, and the twins that are always there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
+from lgl_bench.core.resources import shipped
+from lgl_bench.streams.describe import describe
+from lgl_bench.streams.fetch import Download, fetch
+from lgl_bench.streams.generator import generate
+from lgl_bench.streams.importers import importers
+from lgl_bench.streams.manifest import Manifest, check_parts, check_statistics, read_manifest
+from lgl_bench.streams.raw import build
+from lgl_bench.streams.store import open_stream, write_stream
+from lgl_bench.streams.stream import Stream, StreamInfo
+
+TWIN = "-twin"
+
+
+def data_folder(given: Path | None = None) -> Path:
+    """Where streams are kept: as given, else `LGL_BENCH_DATA`, else the platform's cache folder."""
+    if given is not None:
+        return Path(given)
+    if os.environ.get("LGL_BENCH_DATA"):
+        return Path(os.environ["LGL_BENCH_DATA"])
+    return Path(platformdirs.user_cache_dir("lgl-bench", appauthor=False))
+
+
+def manifests() -> dict[str, Manifest]:
+    """Every data set that has a manifest, by name."""
+    found = (read_manifest(path) for path in sorted(shipped("data_manifests").glob("*.toml")))
+    return {manifest.name: manifest for manifest in found}
+
+
+def twins() -> dict[str, Manifest]:
+    """The embedded twins, by their own name."""
+    return {name + TWIN: manifest for name, manifest in manifests().items() if manifest.twin}
+
+
+def imported(folder: Path) -> list[str]:
+    """Names of the streams in a data folder."""
+    return sorted(path.parent.name for path in folder.glob("[!.]*/stream.json"))
+
+
+def load(name: str, folder: Path | None = None, *, features: bool = True) -> Stream:
+    """The stream of that name: imported, or an embedded twin."""
+    folder = data_folder(folder)
+    if name in twins():
+        return twin(name)
+    if (folder / name / "stream.json").is_file():
+        return open_stream(folder / name, features=features)
+    known = manifests()
+    if name in known:
+        how = (
+            f"'lgl-bench data fetch {name}'"
+            if known[name].files
+            else "it has no public download: get the files"
+        )
+        raise DataError(
+            f"the stream {name} is not in {folder}; {how}, or 'lgl-bench data import {name} --from PATH'"
+        )
+    raise _unknown(name, folder)
+
+
+def twin(name: str) -> Stream:
+    """An embedded twin, made from its recipe in a moment."""
+    manifest = twins()[name]
+    assert manifest.twin is not None
+    info = StreamInfo(
+        name=name,
+        source=f"synthetic twin of {manifest.name}, made by lgl-bench",
+        licence="Apache-2.0",
+        t0=manifest.t0,
+    )
+    return generate(manifest.twin, info)
+
+
+def import_stream(
+    name: str,
+    source: Path,
+    folder: Path | None = None,
+    *,
+    format_name: str | None = None,
+    t0: int | None = None,
+    options: dict[str, str] | None = None,
+    force: bool = False,
+) -> Stream:
+    """Imports a stream into the data folder, checked against its manifest where it has one."""
+    folder = data_folder(folder)
+    manifest = manifests().get(name)
+    if name in twins() or name.endswith(TWIN):
+        raise UsageError(
+            f"'{name}' is the name of an embedded twin; choose another, real data must not pass for one"
+        )
+    if not name or name != Path(name).name or name.startswith("."):
+        raise UsageError(f"'{name}' cannot be a stream's name; use letters, digits and dashes")
+    chosen = format_name or (manifest.format if manifest else "table")
+    if not source.exists():
+        raise DataError(f"{source} does not exist; --from names the folder or archive with the data")
+    if (folder / name).exists() and not force:
+        raise UsageError(f"{folder / name} exists already; give --force to replace it")
+    if manifest and chosen == manifest.format:
+        check_parts(manifest, source)
+        options = {**manifest.options, **(options or {})}
+    raw = importers.get(chosen)(source, dict(options or {}))
+    info = StreamInfo(
+        name=name,
+        source=(manifest.homepage or manifest.title) if manifest else str(source.name),
+        licence=manifest.licence if manifest else "not stated",
+        citation=manifest.citation if manifest else "",
+        t0=t0 if t0 is not None else manifest.t0 if manifest else None,
+        class_names=manifest.class_names if manifest else (),
+    )
+    stream = build(raw, info)
+    _check_t0(stream)
+    if manifest:
+        check_statistics(manifest, describe(stream))
+    write_stream(stream, folder / name, force=force)
+    return stream
+
+
+def fetch_stream(
+    name: str,
+    folder: Path | None = None,
+    *,
+    offline: bool = False,
+    force: bool = False,
+    progress: bool = True,
+) -> Stream:
+    """Downloads a stream's files and imports them."""
+    folder = data_folder(folder)
+    known = manifests()
+    if name not in known:
+        raise (
+            UsageError(f"{name} is embedded, nothing to fetch") if name in twins() else _unknown(name, folder)
+        )
+    manifest = known[name]
+    if not manifest.files:
+        raise DataError(
+            f"{name} has no public download; get its files and run 'lgl-bench data import {name} --from PATH'"
+        )
+    if (folder / name).exists() and not force:
+        raise UsageError(f"{folder / name} exists already; give --force to replace it")
+    downloads = folder / "downloads" / name
+    paths = [
+        fetch(Download(f.name, f.urls, f.sha256), downloads, offline=offline, progress=progress)
+        for f in manifest.files
+    ]
+    return import_stream(name, paths[0] if len(paths) == 1 else downloads, folder, force=force)
+
+
+def _check_t0(stream: Stream) -> None:
+    t0 = stream.info.t0
+    if t0 is not None and not stream.times[0] <= t0 < stream.times[-1]:
+        raise UsageError(
+            f"t0 = {t0} leaves nothing to train on or nothing to score: {stream.name} has the years "
+            f"{stream.times[0]} to {stream.times[-1]}, and t0 must be one before the last"
+        )
+
+
+def _unknown(name: str, folder: Path) -> UnknownNameError:
+    known = {*manifests(), *twins(), *imported(folder)}
+    return UnknownNameError("stream", name, known, "'lgl-bench data list' shows them all")

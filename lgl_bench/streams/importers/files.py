@@ -1,0 +1,85 @@
+"""What importers share: finding files, and reading arrays and option tables with clear errors."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.types import Sparse
+
+
+class Options(BaseModel):
+    """Base of an importer's options: an unknown one is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def read(cls, given: dict[str, Any], format_name: str) -> Any:
+        """The options of a manifest or a command line, checked."""
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(part) for part in first["loc"])
+            allowed = ", ".join(sorted(cls.model_fields)) or "none"
+            raise UsageError(
+                f"the option '{name}' of the format {format_name}: {first['msg']}; its options are: {allowed}"
+            ) from error
+
+
+def find_file(folder: Path, *names: str) -> Path:
+    """The first of `names` that lies in `folder` or one of its sub-folders."""
+    if not folder.exists():
+        raise DataError(f"{folder} does not exist; --from names the folder or archive with the data")
+    if folder.is_file():
+        raise DataError(f"{folder} is a file; --from needs the folder that holds {' or '.join(names)}")
+    for name in names:
+        found = [folder / name] if (folder / name).is_file() else sorted(folder.rglob(name))
+        if found:
+            return found[0]
+    raise DataError(f"{' or '.join(names)} is missing in {folder}; is this the right folder?")
+
+
+def read_npy(path: Path) -> npt.NDArray[Any]:
+    """An array from a .npy file; pickled objects are refused."""
+    try:
+        array: npt.NDArray[Any] = np.load(path, allow_pickle=False, mmap_mode="r")
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} cannot be read ({error}); is the file cut short? Get it again") from error
+    return array
+
+
+def to_sparse(matrix: Any) -> Sparse:
+    """A scipy matrix, or a dense array, as sparse rows."""
+    csr = scipy.sparse.csr_matrix(matrix)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    csr.sort_indices()
+    return Sparse(
+        csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float32), csr.shape[1]
+    )
+
+
+def maybe_sparse(dense: npt.NDArray[Any], most: float = 0.25) -> npt.NDArray[np.float32] | Sparse:
+    """Dense features as they are, or sparse where fewer than the share `most` of the values are non-zero."""
+    step = max(1, 2**22 // max(dense.shape[1], 1))
+    # Block by block, because a memory map of a large matrix need not fit in memory twice.
+    parts = range(0, dense.shape[0], step)
+    nonzero = sum(int(np.count_nonzero(dense[start : start + step])) for start in parts)
+    if nonzero >= most * dense.size:
+        return np.array(dense, dtype=np.float32)
+    blocks = [to_sparse(np.asarray(dense[start : start + step])) for start in parts]
+    lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
+    return Sparse(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.concatenate([block.indices for block in blocks]),
+        np.concatenate([block.values for block in blocks]),
+        dense.shape[1],
+    )

@@ -1,0 +1,145 @@
+"""Manifests: one TOML a data set, saying where it comes from and what it must look like."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lgl_bench.core.errors import DataError, StatisticsWarning
+from lgl_bench.streams.generator import Recipe
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class File(_Strict):
+    """A file to download: mirrors in order, and its sha256 where it is known."""
+
+    name: str
+    urls: tuple[str, ...] = Field(min_length=1)
+    sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+
+
+class Statistic(_Strict):
+    """A published figure that an import is checked against.
+
+    Attributes:
+        figure: Which one: `vertices`, `edges`, `homophily_graph`, ...
+        value: What was published.
+        counts: What an edge figure counts: arcs, undirected pairs, or lines of the source.
+        verified: Whether anybody could check it against the files. A mismatch with a verified figure is an
+            error, with another a warning.
+        digits: Digits behind the point that are compared.
+        source: Where it was published.
+    """
+
+    figure: str
+    value: float
+    counts: Literal["arcs", "pairs", "lines", ""] = ""
+    verified: bool
+    digits: int = 0
+    source: str = ""
+
+
+class Manifest(_Strict):
+    """A data set.
+
+    Attributes:
+        format: The importer, by name.
+        options: Options of the importer.
+        t0: Last year of the first training task; None for a static graph.
+        parts: sha256 of files inside an archive or folder, where they are known.
+        twin: Recipe of the embedded twin, where there is one.
+    """
+
+    name: str = Field(pattern="^[a-z0-9][a-z0-9-]*$")
+    title: str
+    description: str
+    format: str
+    options: dict[str, Any] = {}
+    licence: str
+    citation: str
+    homepage: str = ""
+    notes: str = ""
+    t0: int | None = None
+    class_names: tuple[str, ...] = ()
+    files: tuple[File, ...] = ()
+    parts: dict[str, str] = {}
+    statistics: tuple[Statistic, ...] = ()
+    twin: Recipe | None = None
+
+
+def read_manifest(path: Path) -> Manifest:
+    """A manifest, checked field by field."""
+    path = Path(path)
+    try:
+        return Manifest(**tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise DataError(f"the manifest {path} cannot be read: {error.strerror or error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"the manifest {path} is no TOML: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"the manifest {path}: field '{place}': {first['msg']}; mend or remove it") from error
+
+
+def check_parts(manifest: Manifest, folder: Path) -> None:
+    """Compares the files whose sha256 is known with those found; absent ones are the importer's matter."""
+    known = {file.name: file.sha256 for file in manifest.files if file.sha256} | manifest.parts
+    for name, expected in known.items():
+        for path in [folder] if folder.is_file() and folder.name == name else sorted(folder.rglob(name)):
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            if found != expected:
+                raise DataError(
+                    f"{path} is not the published file of {manifest.name}: expected sha256 {expected}, found "
+                    f"{found}; get it again from its source"
+                )
+
+
+def check_statistics(manifest: Manifest, figures: dict[str, Any]) -> None:
+    """Compares an imported stream with the published figures."""
+    for statistic in manifest.statistics:
+        found = _figure(statistic, figures)
+        if found is not None and abs(found - statistic.value) <= 0.5 * 10.0**-statistic.digits * (
+            statistic.digits > 0
+        ):
+            continue
+        what = f"{statistic.figure} ({statistic.counts})" if statistic.counts else statistic.figure
+        told = (
+            f"{manifest.name}: {what}: expected {_short(statistic.value)} ({statistic.source}), "
+            f"found {_short(found)}"
+        )
+        if statistic.verified:
+            raise DataError(f"{told}; these are not the published files, or they are damaged")
+        warnings.warn(f"{told}; the published figure could never be checked", StatisticsWarning, stacklevel=2)
+
+
+def _figure(statistic: Statistic, figures: dict[str, Any]) -> float | None:
+    if statistic.figure == "edges":
+        lines = figures["imported"].get("edge_lines")
+        return {"arcs": figures["arcs"], "pairs": figures["edges"], "lines": lines}.get(statistic.counts)
+    if statistic.figure.startswith("homophily_"):
+        found = figures["homophily"][statistic.figure.removeprefix("homophily_")]
+        return None if found is None else float(found)
+    if statistic.figure == "years":
+        return len(figures["years"])
+    found = figures.get(statistic.figure)
+    return None if found is None else float(found)
+
+
+def _short(value: float | None) -> str:
+    return (
+        "nothing"
+        if value is None
+        else f"{value:.6f}".rstrip("0").rstrip(".")
+        if value % 1
+        else f"{value:.0f}"
+    )

@@ -1,0 +1,169 @@
+"""From what an importer read to a clean stream: every row checked, every error with its file and row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lgl_bench.core.errors import DataError
+from lgl_bench.core.types import Features, IntArray, Sparse
+from lgl_bench.streams.lookup import positions
+from lgl_bench.streams.stream import Stream, StreamInfo, assemble
+
+
+@dataclass(frozen=True, slots=True)
+class RawGraph:
+    """A graph as a source gives it, nothing dropped yet.
+
+    Attributes:
+        ids: Vertex ids.
+        born: Year of birth of each vertex.
+        labels: Class ids; -1 or missing where there is none.
+        features: One row a vertex.
+        edges: (2, m) vertex ids, as many lines as the source has.
+        split: Codes of a published split.
+        class_names: Name of each class id, where the source tells.
+        vertex_file: File the vertices come from, for messages.
+        edge_file: File the edges come from, for messages.
+        edge_lines: Line of each edge in that file, where it is not its number plus one.
+    """
+
+    ids: npt.NDArray[Any]
+    born: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    features: Features
+    edges: npt.NDArray[Any]
+    split: npt.NDArray[np.int8] | None = None
+    class_names: tuple[str, ...] = ()
+    vertex_file: str = "the vertex table"
+    edge_file: str = "the edge list"
+    edge_lines: IntArray | None = field(default=None)
+
+
+def build(raw: RawGraph, info: StreamInfo) -> Stream:
+    """Checks a raw graph and sorts it into a stream; self-loops and repeats are dropped and counted."""
+    if not len(raw.ids):
+        raise DataError(f"{raw.vertex_file} has no vertices; a stream needs at least one")
+    for what, array in (("times", raw.born), ("labels", raw.labels), ("features", raw.features)):
+        if array.shape[0] != len(raw.ids):
+            raise DataError(
+                f"{raw.vertex_file} has {len(raw.ids)} vertices but {array.shape[0]} {what}; "
+                "every vertex needs exactly one"
+            )
+    ids = _whole(raw.ids, "vertex id", raw.vertex_file)
+    if ids.min() < 0:
+        row = int(np.argmax(ids < 0))
+        raise DataError(f"{raw.vertex_file}, row {row}: vertex id {ids[row]} is negative; ids start at 0")
+    _distinct(ids, raw.vertex_file)
+    born = _whole(raw.born, "time", raw.vertex_file)
+    labels = np.maximum(_whole(raw.labels, "label", raw.vertex_file), -1)
+    _finite(raw.features, raw.vertex_file)
+    names = raw.class_names or info.class_names or tuple(str(k) for k in range(int(labels.max()) + 1))
+    if labels.max() >= len(names):
+        row = int(np.argmax(labels))
+        raise DataError(
+            f"{raw.vertex_file}, row {row}: label {labels[row]} has no class name; "
+            f"{len(names)} are given, for labels 0 to {len(names) - 1}"
+        )
+    # The ends are handed over without a name: the largest arrays of an import are freed as soon as used.
+    stream = assemble(
+        replace(info, class_names=names),
+        ids,
+        born,
+        labels,
+        canonical(raw.features),
+        _ends(raw, ids),
+        raw.split,
+    )
+    lines, loops = raw.edges.shape[1], int((raw.edges[0] == raw.edges[1]).sum())
+    repeats = lines - loops - stream.num_edges
+    counts = {"edge_lines": lines, "self_loops": loops, "repeated_edges": repeats}
+    return replace(stream, info=replace(stream.info, imported={**counts, **info.imported}))
+
+
+def canonical(features: Features) -> Features:
+    """float32, columns ascending within a row, no stored zeros."""
+    if not isinstance(features, Sparse):
+        return np.ascontiguousarray(features, dtype=np.float32)
+    row = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
+    step = np.diff(features.indices.astype(np.int64))
+    sorted_already = bool((step[row[1:] == row[:-1]] > 0).all())
+    if sorted_already and features.values.all():
+        return features
+    order = np.lexsort((features.indices, row))
+    order = order[features.values[order] != 0]
+    lengths = np.bincount(row[order], minlength=features.shape[0])
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Sparse(indptr, features.indices[order], features.values[order], features.columns)
+
+
+def _ends(raw: RawGraph, ids: IntArray) -> IntArray:
+    """Row numbers of the two ends of every edge."""
+    edges = _whole(raw.edges, "vertex id of an edge", raw.edge_file, raw.edge_lines)
+    ends = positions(ids)(edges)
+    if ends.size and ends.min() < 0:
+        at = int(np.argmax((ends < 0).any(axis=0)))
+        bad = edges[:, at][ends[:, at] < 0][0]
+        what = "is negative" if bad < 0 else f"is not a vertex of {raw.vertex_file}"
+        raise DataError(
+            f"{raw.edge_file}, {_line(at, raw.edge_lines)}: the edge {edges[0, at]} - {edges[1, at]} names "
+            f"{bad}, which {what}; add the vertex or remove the edge"
+        )
+    return ends
+
+
+def _whole(
+    array: npt.NDArray[Any], what: str, file: str, lines: IntArray | None = None
+) -> npt.NDArray[np.int64]:
+    if array.dtype.kind in "iub":
+        return array.astype(np.int64, copy=False)
+    try:
+        values = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{file}: a {what} is no number ({error}); use whole numbers") from error
+    good = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2.0**53)
+    if not good.all():
+        at = int(np.argmax(~good.reshape(-1))) % (good.shape[-1] or 1)
+        value = array.reshape(-1)[int(np.argmax(~good.reshape(-1)))]
+        raise DataError(
+            f"{file}, {_line(at, lines, 'row')}: the {what} {value} is not a whole number; mend the row"
+        )
+    return values.astype(np.int64)
+
+
+def _line(at: int, lines: IntArray | None, word: str = "line") -> str:
+    return f"line {lines[at]}" if lines is not None else f"{word} {at if word == 'row' else at + 1}"
+
+
+def _distinct(ids: IntArray, file: str) -> None:
+    order = np.argsort(ids, kind="stable")
+    again = np.flatnonzero(np.diff(ids[order]) == 0)
+    if again.size:
+        row = int(order[again[0] + 1])
+        raise DataError(
+            f"{file}, row {row}: vertex id {ids[row]} stands there a second time; ids must be distinct"
+        )
+
+
+def _finite(features: Features, file: str) -> None:
+    values = features.values if isinstance(features, Sparse) else features
+    if values.dtype.kind not in "fiub":
+        raise DataError(f"{file}: features are of type {values.dtype}, not numbers")
+    # A sum is finite unless something in it is not (or it overflows, which the full look settles).
+    if not values.size or np.isfinite(values.sum(dtype=np.float64)):
+        return
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    at = int(np.argmax(bad))
+    if isinstance(features, Sparse):
+        row = int(np.searchsorted(features.indptr, at, side="right")) - 1
+        column = int(features.indices[at])
+    else:
+        row, column = divmod(at, values.shape[1])
+    raise DataError(
+        f"{file}, row {row}, feature {column}: the value is {values.reshape(-1)[at]}; features must be finite"
+    )

@@ -1,0 +1,18 @@
+"""What several tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder of the real data sets; the test is skipped where there is none."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("LGL_BENCH_REAL_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip(f"no real data in {folder}; LGL_BENCH_REAL_DATA names its folder")
+    return folder
