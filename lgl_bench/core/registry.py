@@ -115,12 +115,12 @@ def load_plugin(path: Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except PluginError:
-        raise
-    except DuplicateNameError as error:
-        raise PluginError(f"the plugin file {path} cannot be used: {error}") from error
     except Exception as error:
         del sys.modules[name]
+        if isinstance(error, PluginError):
+            raise
+        if isinstance(error, DuplicateNameError):
+            raise PluginError(f"the plugin file {path} cannot be used: {error}") from error
         raise PluginError(
             f"the plugin file {path} failed on import: {type(error).__name__}: {error}"
         ) from error

@@ -104,12 +104,27 @@ Role: TypeAlias = Literal["validation", "test"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a method is given: learn from `train` where `fit_mask` holds, answer `scored` of `test`."""
+    """What a method is given: learn from `train` where `fit_mask` holds, answer `scored` of `test`.
+
+    Attributes:
+        time: The year the scored vertices belong to.
+        role: Validation tasks are for choosing and stay out of headline figures.
+        fold: What tells tasks of one time apart: the class left out, "" where there is none.
+        train: What may be learned from; labels that are not to be seen are -1.
+        fit_mask: Vertices of `train` the loss is taken on; each has a label.
+        calibration: Vertices of `train` held out from the loss, for thresholds and score mappings. None where
+            calibration comes from the answers of the task before.
+        test: The graph to answer on.
+        scored: Vertices of `test` to answer for.
+        known: Global ids of the classes known by then, in the order of the model's outputs.
+    """
 
     time: int
     role: Role
+    fold: str
     train: Snapshot
     fit_mask: BoolArray
+    calibration: IntArray | None
     test: Graph
     scored: IntArray
     known: IntArray
@@ -124,7 +139,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a model says of n vertices: logits (n, known classes) and embeddings (n, d)."""
+    """What a model says of n vertices: logits (n, known classes) and embeddings (n, d), as tensors."""
 
     logits: Any
     embeddings: Any
@@ -132,12 +147,22 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What thresholds see: novelty in [0, 1], class probabilities, the graph and the scored vertices."""
+    """What thresholds see of one graph.
+
+    Attributes:
+        novelty: Of every vertex, in [0, 1], higher is more novel.
+        probabilities: (n, known classes).
+        graph: Features and edges.
+        scored: The vertices to learn from or to decide on.
+        labels: Class of each vertex as a column of `probabilities`, -1 where it is not to be known. Only
+            scores of training vertices have it.
+    """
 
     novelty: FloatArray
     probabilities: FloatArray
     graph: Graph
     scored: IntArray
+    labels: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True)

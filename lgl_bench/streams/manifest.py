@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import tomllib
 import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lgl_bench.core.errors import DataError, StatisticsWarning
 from lgl_bench.streams.generator import Recipe
+
+_LARGEST_PART = 2**30  # a larger member of a zip is left to the limits of its extraction
 
 
 class _Strict(BaseModel):
@@ -83,25 +89,45 @@ def read_manifest(path: Path) -> Manifest:
     except OSError as error:
         raise DataError(f"the manifest {path} cannot be read: {error.strerror or error}") from error
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"the manifest {path} is no TOML: {error}") from error
+        raise DataError(f"the manifest {path} is no TOML: {error}; mend it") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise DataError(f"the manifest {path}: field '{place}': {first['msg']}; mend or remove it") from error
 
 
-def check_parts(manifest: Manifest, folder: Path) -> None:
+def check_parts(manifest: Manifest, source: Path) -> None:
     """Compares the files whose sha256 is known with those found; absent ones are the importer's matter."""
     known = {file.name: file.sha256 for file in manifest.files if file.sha256} | manifest.parts
-    for name, expected in known.items():
-        for path in [folder] if folder.is_file() and folder.name == name else sorted(folder.rglob(name)):
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            if found != expected:
+    try:
+        for name, where, found in _digests(source, set(known)):
+            if found != known[name]:
                 raise DataError(
-                    f"{path} is not the published file of {manifest.name}: expected sha256 {expected}, found "
-                    f"{found}; get it again from its source"
+                    f"{where} is not the published file of {manifest.name}: expected sha256 {known[name]}, "
+                    f"found {found}; get it again from its source"
                 )
+    except OSError as error:
+        raise DataError(
+            f"{error.filename or source} cannot be read: {error.strerror or error}; check its permissions"
+        ) from error
+
+
+def _digests(source: Path, names: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Name, place and sha256 of the files of these names: in a folder, in a zip, or the file itself."""
+    for path in [source] if source.is_file() else sorted(source.rglob("*")):
+        if path.name in names and path.is_file():
+            with path.open("rb") as file:
+                yield path.name, str(path), hashlib.file_digest(file, "sha256").hexdigest()
+    # a zip that is damaged is refused by the importer, which extracts it
+    with contextlib.suppress(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        if source.is_file() and zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as archive:
+                for info in archive.infolist():
+                    name = info.filename.rpartition("/")[2]
+                    if name in names and info.file_size <= _LARGEST_PART:
+                        with archive.open(info) as member:
+                            digest = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
+                        yield name, f"{info.filename} in {source}", digest
 
 
 def check_statistics(manifest: Manifest, figures: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ class RawGraph:
         split: Codes of a published split.
         class_names: Name of each class id, where the source tells.
         vertex_file: File the vertices come from, for messages.
+        files: Files of "times", "labels" and "features" where they have their own, for messages.
         edge_file: File the edges come from, for messages.
         edge_lines: Line of each edge in that file, where it is not its number plus one.
     """
@@ -41,6 +43,11 @@ class RawGraph:
     vertex_file: str = "the vertex table"
     edge_file: str = "the edge list"
     edge_lines: IntArray | None = field(default=None)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def file(self, what: str) -> str:
+        """The file that "times", "labels" or "features" come from."""
+        return self.files.get(what, self.vertex_file)
 
 
 def build(raw: RawGraph, info: StreamInfo) -> Stream:
@@ -50,22 +57,22 @@ def build(raw: RawGraph, info: StreamInfo) -> Stream:
     for what, array in (("times", raw.born), ("labels", raw.labels), ("features", raw.features)):
         if array.shape[0] != len(raw.ids):
             raise DataError(
-                f"{raw.vertex_file} has {len(raw.ids)} vertices but {array.shape[0]} {what}; "
-                "every vertex needs exactly one"
+                f"{raw.vertex_file} has {len(raw.ids)} vertices, but there are {array.shape[0]} {what} in "
+                f"{raw.file(what)}; every vertex needs exactly one"
             )
     ids = _whole(raw.ids, "vertex id", raw.vertex_file)
     if ids.min() < 0:
         row = int(np.argmax(ids < 0))
         raise DataError(f"{raw.vertex_file}, row {row}: vertex id {ids[row]} is negative; ids start at 0")
     _distinct(ids, raw.vertex_file)
-    born = _whole(raw.born, "time", raw.vertex_file)
-    labels = np.maximum(_whole(raw.labels, "label", raw.vertex_file), -1)
-    _finite(raw.features, raw.vertex_file)
+    born = _whole(raw.born, "time", raw.file("times"))
+    labels = np.maximum(_whole(raw.labels, "label", raw.file("labels")), -1)
+    _finite(raw.features, raw.file("features"))
     names = raw.class_names or info.class_names or tuple(str(k) for k in range(int(labels.max()) + 1))
     if labels.max() >= len(names):
         row = int(np.argmax(labels))
         raise DataError(
-            f"{raw.vertex_file}, row {row}: label {labels[row]} has no class name; "
+            f"{raw.file('labels')}, row {row}: label {labels[row]} has no class name; "
             f"{len(names)} are given, for labels 0 to {len(names) - 1}"
         )
     # The ends are handed over without a name: the largest arrays of an import are freed as soon as used.
@@ -120,10 +127,17 @@ def _whole(
 ) -> npt.NDArray[np.int64]:
     if array.dtype.kind in "iub":
         return array.astype(np.int64, copy=False)
+    if array.dtype.kind in "mM":  # numpy would take a date for the days since 1970
+        place = _line(0, lines, "row")
+        raise DataError(f"{file}, {place}: the {what} {array.reshape(-1)[0]} is a date; use whole numbers")
     try:
         values = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{file}: a {what} is no number ({error}); use whole numbers") from error
+        at = next(i for i, value in enumerate(array.reshape(-1)) if not _is_number(value))
+        place = _line(at % (array.shape[-1] or 1), lines, "row")
+        raise DataError(
+            f"{file}, {place}: the {what} {array.reshape(-1)[at]!r} is no number; use whole numbers"
+        ) from error
     good = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2.0**53)
     if not good.all():
         at = int(np.argmax(~good.reshape(-1))) % (good.shape[-1] or 1)
@@ -132,6 +146,14 @@ def _whole(
             f"{file}, {_line(at, lines, 'row')}: the {what} {value} is not a whole number; mend the row"
         )
     return values.astype(np.int64)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _line(at: int, lines: IntArray | None, word: str = "line") -> str:

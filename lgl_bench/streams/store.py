@@ -48,7 +48,11 @@ def write_stream(stream: Stream, folder: Path, *, force: bool = False) -> Path:
         if folder.exists():
             replaced = partial.with_suffix(".replaced")
             folder.rename(replaced)
-            partial.rename(folder)
+            try:
+                partial.rename(folder)
+            except OSError:
+                replaced.rename(folder)
+                raise
             shutil.rmtree(replaced)
         else:
             partial.rename(folder)
@@ -116,7 +120,10 @@ def open_stream(folder: Path, *, features: bool = True) -> Stream:
 def verify_stream(folder: Path) -> list[str]:
     """What is wrong with a stream on disk: every file's bytes, then the canonical checksum."""
     folder = Path(folder)
-    described = read_description(folder)
+    try:
+        described = read_description(folder)
+    except DataError as error:
+        return [str(error)]
     found = []
     for name, expected in described["files"].items():
         path = folder / name
@@ -134,7 +141,7 @@ def verify_stream(folder: Path) -> list[str]:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """The contents of `stream.json`."""
+    """The contents of `stream.json`, checked against the sha256 it holds of itself."""
     path = Path(folder) / "stream.json"
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
@@ -147,6 +154,8 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise DataError(
             f"{path} has format version {version}, this lgl-bench reads {FORMAT_VERSION}; import it again"
         )
+    if described.get("sha256") != _seal(described):
+        raise DataError(f"{path} was changed after it was written; import the stream again")
     return dict(described)
 
 
@@ -168,7 +177,9 @@ def _write_files(stream: Stream, folder: Path) -> None:
         pa.default_memory_pool().release_unused()
         v0, e0 = v1, e1
     path = folder / "stream.json"
-    path.write_text(json.dumps(_describe(stream, files), indent=1) + "\n", encoding="utf-8")
+    described = _describe(stream, files)
+    described["sha256"] = _seal(described)
+    path.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
     _digest(path, sync=True)
 
 
@@ -194,6 +205,12 @@ def _describe(stream: Stream, files: dict[str, str]) -> dict[str, Any]:
         "stream_checksum": checksums[stream.times[-1]],
         "files": files,
     }
+
+
+def _seal(described: dict[str, Any]) -> str:
+    """sha256 of everything in `stream.json` but itself, however it is laid out."""
+    rest = {key: value for key, value in described.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _info(described: dict[str, Any]) -> StreamInfo:

@@ -19,7 +19,7 @@ import pytest
 import requests
 
 from lgl_bench.core.errors import DataError, LglBenchWarning
-from lgl_bench.streams import fetch as fetch_module
+from lgl_bench.streams import resume
 from lgl_bench.streams.fetch import Download, fetch
 
 CHUNK = 1 << 16
@@ -343,7 +343,7 @@ def test_an_interrupt_leaves_the_partial_file_for_later(
 
     url = server.url("a", DROPPED, WHOLE)
     with monkeypatch.context() as patch:
-        patch.setattr(fetch_module.time, "sleep", interrupted)
+        patch.setattr(resume.time, "sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             get(tmp_path, url, pause=1)
     assert sorted(file.name for file in tmp_path.iterdir()) == [".data.zip.part", ".data.zip.part.json"]
@@ -357,7 +357,7 @@ def test_retries_end_and_wait_longer_each_time(
 ) -> None:
     waits: list[float] = []
     url = server.url("a", replace(DROPPED, stop_after=0))
-    monkeypatch.setattr(fetch_module.time, "sleep", waits.append)
+    monkeypatch.setattr(resume.time, "sleep", waits.append)
     with pytest.raises(DataError, match="tried 4 times"):
         get(tmp_path, url, retries=3, pause=0.5)
     # the server's thread sleeps too, for its stall of zero seconds
@@ -423,7 +423,7 @@ def test_the_final_name_never_holds_half_a_file(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: set[int | None] = set()
-    stream = fetch_module._Resuming._receive
+    stream = resume.Resuming._receive
 
     def watching(*arguments: Any) -> None:
         target = tmp_path / "data.zip"
@@ -433,7 +433,7 @@ def test_the_final_name_never_holds_half_a_file(
         finally:
             sizes.add(target.stat().st_size if target.exists() else None)
 
-    monkeypatch.setattr(fetch_module._Resuming, "_receive", watching)
+    monkeypatch.setattr(resume.Resuming, "_receive", watching)
     get(tmp_path, server.url("a", DROPPED, WHOLE))
     assert sizes == {None}
 

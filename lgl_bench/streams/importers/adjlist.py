@@ -6,7 +6,6 @@ whatever order the lines are in.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,8 @@ import numpy.typing as npt
 
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.types import IntArray
-from lgl_bench.streams.archive import extract_zip
 from lgl_bench.streams.importers import importers
-from lgl_bench.streams.importers.files import Options, find_file, maybe_sparse, read_npy
+from lgl_bench.streams.importers.files import Options, find_file, maybe_sparse, read_npy, unpacked
 from lgl_bench.streams.raw import RawGraph
 
 
@@ -29,11 +27,8 @@ class AdjlistOptions(Options):
 def read_adjlist(source: Path, options: dict[str, Any]) -> RawGraph:
     """Reads the four files from a folder or a zip."""
     AdjlistOptions.read(options, "adjlist")
-    if not source.is_file():
-        return _read_folder(source)
-    with tempfile.TemporaryDirectory(prefix="lgl-bench-") as folder:
-        extract_zip(source, Path(folder))
-        return _read_folder(Path(folder))
+    with unpacked(source) as folder:
+        return _read_folder(folder)
 
 
 def _read_folder(folder: Path) -> RawGraph:
@@ -51,10 +46,11 @@ def _read_folder(folder: Path) -> RawGraph:
         ids=np.arange(sizes["y"]),
         born=np.array(arrays["t"]).reshape(-1),
         labels=np.array(arrays["y"]).reshape(-1),
-        features=maybe_sparse(arrays["X"]),
+        features=maybe_sparse(arrays["X"], "X.npy"),
         edges=edges,
         class_names=tuple(names.read_text(encoding="utf-8").split("\n")[:-1]) if names.is_file() else (),
-        vertex_file="t.npy",
+        vertex_file="y.npy",
+        files={"times": "t.npy", "labels": "y.npy", "features": "X.npy"},
         edge_file=lists.name,
         edge_lines=lines,
     )

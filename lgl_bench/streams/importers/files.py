@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.types import Sparse
+from lgl_bench.streams.archive import extract_zip
 
 
 class Options(BaseModel):
@@ -47,6 +51,21 @@ def find_file(folder: Path, *names: str) -> Path:
     raise DataError(f"{' or '.join(names)} is missing in {folder}; is this the right folder?")
 
 
+@contextlib.contextmanager
+def unpacked(source: Path) -> Iterator[Path]:
+    """The folder with the data: the source itself, or a zip extracted for as long as it is read."""
+    if not source.is_file():
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="lgl-bench-") as folder:
+        extract_zip(source, Path(folder))
+        try:
+            yield Path(folder)
+        except DataError as error:
+            # The user knows the archive, not the folder it was extracted to.
+            raise DataError(str(error).replace(folder, str(source))) from error
+
+
 def read_npy(path: Path) -> npt.NDArray[Any]:
     """An array from a .npy file; pickled objects are refused."""
     try:
@@ -67,8 +86,10 @@ def to_sparse(matrix: Any) -> Sparse:
     )
 
 
-def maybe_sparse(dense: npt.NDArray[Any], most: float = 0.25) -> npt.NDArray[np.float32] | Sparse:
+def maybe_sparse(dense: npt.NDArray[Any], file: str, most: float = 0.25) -> npt.NDArray[np.float32] | Sparse:
     """Dense features as they are, or sparse where fewer than the share `most` of the values are non-zero."""
+    if dense.dtype.kind not in "fiub":
+        raise DataError(f"{file}: the features are of type {dense.dtype}; every feature must be a number")
     step = max(1, 2**22 // max(dense.shape[1], 1))
     # Block by block, because a memory map of a large matrix need not fit in memory twice.
     parts = range(0, dense.shape[0], step)

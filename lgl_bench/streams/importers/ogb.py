@@ -7,7 +7,6 @@ needed: they are computed from each paper's own reference list (see `lgl_bench.s
 from __future__ import annotations
 
 import gzip
-import tempfile
 import zlib
 from pathlib import Path
 from typing import Any, Literal
@@ -18,9 +17,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from lgl_bench.core.errors import DataError
-from lgl_bench.streams.archive import extract_zip
 from lgl_bench.streams.importers import importers
-from lgl_bench.streams.importers.files import Options, find_file
+from lgl_bench.streams.importers.files import Options, find_file, unpacked
 from lgl_bench.streams.raw import RawGraph
 from lgl_bench.streams.structure import structure_features
 
@@ -36,18 +34,16 @@ class OgbOptions(Options):
 def read_ogb(source: Path, options: dict[str, Any]) -> RawGraph:
     """Reads the raw files from a folder or a zip."""
     chosen = OgbOptions.read(options, "ogb")
-    if not source.is_file():
-        return _read_folder(source, chosen)
-    with tempfile.TemporaryDirectory(prefix="lgl-bench-") as folder:
-        extract_zip(source, Path(folder))
-        return _read_folder(Path(folder), chosen)
+    with unpacked(source) as folder:
+        return _read_folder(folder, chosen)
 
 
 def _read_folder(folder: Path, options: OgbOptions) -> RawGraph:
     edge_file, label_file = find_file(folder, "edge.csv.gz"), find_file(folder, "node-label.csv.gz")
     raw = edge_file.parent
     labels = read_numbers(label_file, pa.float64())[:, 0]
-    born = read_numbers(find_file(raw, "node_year.csv.gz"), pa.float64())[:, 0]
+    year_file = find_file(raw, "node_year.csv.gz")
+    born = read_numbers(year_file, pa.float64())[:, 0]
     edges = read_numbers(edge_file, pa.int64())
     if edges.shape[1] != 2:
         raise DataError(f"{edge_file} has {edges.shape[1]} columns; an edge list has two")
@@ -69,6 +65,7 @@ def _read_folder(folder: Path, options: OgbOptions) -> RawGraph:
         edges=edges.T,
         vertex_file=label_file.name,
         edge_file=edge_file.name,
+        files={"times": year_file.name, "features": "node-feat.csv.gz"},
     )
 
 

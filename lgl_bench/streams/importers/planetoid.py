@@ -56,8 +56,14 @@ def read_planetoid(source: Path, options: dict[str, Any]) -> RawGraph:
         for name in ("y", "tx", "allx", "ty", "ally", "graph", "test.index")
     }
     labelled = len(unpickle(part["y"]))
-    allx, tx = (scipy.sparse.csr_matrix(unpickle(part[name])) for name in ("allx", "tx"))
+    allx, tx = (_matrix(part[name]) for name in ("allx", "tx"))
     ally, ty = (np.asarray(unpickle(part[name])) for name in ("ally", "ty"))
+    for x, rows, y, onehots in (("allx", allx, "ally", ally), ("tx", tx, "ty", ty)):
+        if onehots.ndim != 2 or rows.shape[0] != len(onehots):
+            raise DataError(
+                f"{part[x].name} has {rows.shape[0]} rows, {part[y].name} the shape {onehots.shape}; every "
+                "vertex needs a row in both. Get the files again"
+            )
     graph = unpickle(part["graph"])
     test = _test_index(part["test.index"], tx.shape[0], allx.shape[0])
     total = int(test.max()) + 1
@@ -97,15 +103,26 @@ def read_planetoid(source: Path, options: dict[str, Any]) -> RawGraph:
 
 def unpickle(path: Path) -> Any:
     """The object in a pickle that names nothing outside the short list."""
-    with path.open("rb") as file:
-        try:
+    try:
+        with path.open("rb") as file:
             return _Restricted(file, path).load()
-        except DataError:
-            raise
-        except Exception as error:  # a damaged pickle can raise anything at all
-            raise DataError(
-                f"{path} cannot be read ({type(error).__name__}: {error}); is it cut short? Get it again"
-            ) from error
+    except DataError:
+        raise
+    except Exception as error:  # a damaged pickle can raise anything at all
+        raise DataError(
+            f"{path} cannot be read ({type(error).__name__}: {error}); is it cut short? Get it again"
+        ) from error
+
+
+def _matrix(path: Path) -> Any:
+    """A pickled sparse matrix whose indices lie inside it; scipy would follow them anywhere."""
+    found = unpickle(path)
+    try:
+        matrix = scipy.sparse.csr_matrix(found)
+        matrix.check_format(full_check=True)
+    except Exception as error:  # whatever the pickle held, scipy made nothing of it
+        raise DataError(f"{path} holds no sparse matrix ({error}); get it again") from error
+    return matrix
 
 
 class _Restricted(pickle.Unpickler):

@@ -96,17 +96,23 @@ def _labels(table: pa.Table, name: str) -> tuple[npt.NDArray[Any], tuple[str, ..
     """Class ids; names become ids in sorted order, empty cells become -1."""
     if name not in table.column_names:
         return np.full(table.num_rows, -1, dtype=np.int64), ()
-    column = table.column(name).to_pandas()
+    column = _without_blanks(table, name)
     if pd.api.types.is_numeric_dtype(column):
         return column.fillna(-1).to_numpy(), ()
     codes, uniques = pd.factorize(column, sort=True)
     return codes.astype(np.int64), tuple(str(value) for value in uniques)
 
 
+def _without_blanks(table: pa.Table, name: str) -> pd.Series[Any]:
+    """A column whose empty cells are missing values; of text, the CSV reader takes them for names."""
+    column: pd.Series[Any] = table.column(name).to_pandas()
+    return column if pd.api.types.is_numeric_dtype(column) else column.mask(column == "")
+
+
 def _split(table: pa.Table, name: str, file: Path) -> npt.NDArray[np.int8] | None:
     if name not in table.column_names:
         return None
-    values = table.column(name).to_pandas().fillna("none").astype(str)
+    values = _without_blanks(table, name).fillna("none").astype(str)
     codes = values.map({text: code for code, text in enumerate(SPLIT_NAMES)})
     if codes.isna().any():
         row = int(codes.isna().to_numpy().argmax())
@@ -119,29 +125,42 @@ def _split(table: pa.Table, name: str, file: Path) -> npt.NDArray[np.int8] | Non
 def _features(table: pa.Table, names: TableOptions, file: Path) -> Features:
     if names.feature_index in table.column_names:
         return _sparse_lists(table, names, file)
-    if names.features in table.column_names:
+    if names.features in table.column_names and _is_list(table, names.features):
         column = table.column(names.features).combine_chunks()
         lengths = set(column.value_lengths().to_pylist() if len(column) else [0])
         if len(lengths) != 1 or None in lengths:
             raise DataError(
                 f"{file.name}: the lists in '{names.features}' differ in length: {sorted(map(str, lengths))}"
             )
-        return maybe_sparse(column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1))
+        rows = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
+        return maybe_sparse(rows, file.name)
     chosen = [name for name in table.column_names if fnmatchcase(name, names.features)]
     if not chosen:
         return np.zeros((table.num_rows, 0), dtype=np.float32)
-    return maybe_sparse(np.column_stack([_column(table, name, file) for name in chosen]))
+    return maybe_sparse(np.column_stack([_column(table, name, file) for name in chosen]), file.name)
+
+
+def _is_list(table: pa.Table, name: str) -> bool:
+    kind = table.schema.field(name).type
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _sparse_lists(table: pa.Table, names: TableOptions, file: Path) -> Features:
     import scipy.sparse
 
+    for name in (names.feature_index, names.feature_value):
+        if name not in table.column_names or not _is_list(table, name):
+            raise DataError(
+                f"{file.name} has no list column '{name}'; sparse features need '{names.feature_index}' and "
+                f"'{names.feature_value}', a list of numbers each"
+            )
     index = table.column(names.feature_index).combine_chunks()
     value = table.column(names.feature_value).combine_chunks()
     lengths = index.value_lengths().fill_null(0).to_numpy()
     if not np.array_equal(lengths, value.value_lengths().fill_null(0).to_numpy()):
         raise DataError(f"{file.name}: '{names.feature_index}' and '{names.feature_value}' differ in length")
-    indices, values = (lists.flatten().to_numpy(zero_copy_only=False) for lists in (index, value))
+    # Copied, because Arrow's own memory cannot be sorted in place.
+    indices, values = (np.array(lists.flatten().to_numpy(zero_copy_only=False)) for lists in (index, value))
     columns = names.feature_count or int(indices.max(initial=-1)) + 1
     if indices.size and (indices.min() < 0 or indices.max() >= columns):
         raise DataError(f"{file.name}: a feature index lies outside 0 to {columns - 1}")

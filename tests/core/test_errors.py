@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from lgl_bench.core import errors
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        (errors.LglBenchError, 1),
+        (errors.UsageError, 2),
+        (errors.DuplicateNameError, 2),
+        (errors.PluginError, 2),
+        (errors.DataError, 3),
+    ],
+)
+def test_each_error_carries_the_exit_code_of_its_kind(kind: type[errors.LglBenchError], code: int) -> None:
+    assert kind("what").exit_code == code
+
+
+def test_an_unknown_name_is_wrong_usage_and_tells_the_remedy() -> None:
+    error = errors.UnknownNameError("stream", "crora", ["cora", "pubmed"], "look in the list")
+    assert error.exit_code == 2
+    assert str(error) == "unknown stream 'crora'; did you mean 'cora'? look in the list"
+
+
+def test_a_statistics_warning_can_be_silenced_with_all_others_of_the_package() -> None:
+    assert issubclass(errors.StatisticsWarning, errors.LglBenchWarning)
+    assert issubclass(errors.LglBenchWarning, UserWarning)
