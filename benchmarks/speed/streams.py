@@ -114,9 +114,7 @@ print(f"{{seconds:.2f}} s, peak memory {{used / 2**20:.0f}} MiB, "
 
 def main() -> None:
     """Prints every figure."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     real = Path(os.environ.get("LGL_BENCH_REAL_DATA", ROOT.parent / "shared" / "data"))
     parser.add_argument("--raw", type=Path, default=real / "ogbn_arxiv" / "raw")
     parser.add_argument("--repeat", type=int, default=3)

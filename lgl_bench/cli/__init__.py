@@ -62,5 +62,8 @@ def _show_warning(
 
 
 from lgl_bench.cli.data import data  # noqa: E402  the group above must exist first
+from lgl_bench.cli.parity import parity  # noqa: E402
+from lgl_bench.cli.plugins import check, list_  # noqa: E402
 
-main.add_command(data)
+for command in (data, list_, check, parity):
+    main.add_command(command)

@@ -54,9 +54,7 @@ def list_(data_dir: Path | None, as_json: bool) -> None:
 @click.argument("name")
 @_data_dir
 @_json
-@click.option(
-    "--plot", "plot_file", type=click.Path(path_type=Path), help="Draw the years into an image file."
-)
+@click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw the years into an image file.")
 def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | None) -> None:
     """Describe a stream: counts, classes, homophily, and every year."""
     from lgl_bench.streams import catalogue
@@ -175,8 +173,7 @@ def _print_figures(figures: dict[str, Any]) -> None:
         "source": figures["source"],
         "licence": figures["licence"],
         "vertices": f"{text(figures['vertices'])} ({text(figures['isolated'])} isolated)",
-        "edges": f"{text(figures['edges'])} pairs, {text(figures['arcs'])} arcs"
-        + _lines(figures["imported"]),
+        "edges": f"{text(figures['edges'])} pairs, {text(figures['arcs'])} arcs" + _lines(figures["imported"]),
         "features": f"{text(figures['features'])} {figures['feature_kind']}",
         "classes": _classes(figures),
         "homophily": f"class-insensitive {text(homophily['class_insensitive'])} "

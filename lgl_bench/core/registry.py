@@ -55,9 +55,7 @@ class Registry(Generic[T]):
                 "Mend or uninstall the package that announces it."
             )
         if name not in self._plugins:
-            raise UnknownNameError(
-                self.kind, name, self._plugins, f"'lgl-bench list {self.kind}s' shows them all"
-            )
+            raise UnknownNameError(self.kind, name, self._plugins, f"'lgl-bench list {self.kind}s' shows them all")
         return self._plugins[name]
 
     def names(self) -> list[str]:
@@ -121,9 +119,7 @@ def load_plugin(path: Path) -> None:
             raise
         if isinstance(error, DuplicateNameError):
             raise PluginError(f"the plugin file {path} cannot be used: {error}") from error
-        raise PluginError(
-            f"the plugin file {path} failed on import: {type(error).__name__}: {error}"
-        ) from error
+        raise PluginError(f"the plugin file {path} failed on import: {type(error).__name__}: {error}") from error
 
 
 def _where(plugin: object) -> str:

@@ -23,9 +23,7 @@ _AGAIN = "delete the archive and fetch it again"
 _BY_HAND = "take the archive from its original source, or unpack it by hand if you trust it"
 
 
-def extract_zip(
-    path: Path, into: Path, *, max_bytes: int = 20 * 2**30, max_ratio: float = 200.0
-) -> list[Path]:
+def extract_zip(path: Path, into: Path, *, max_bytes: int = 20 * 2**30, max_ratio: float = 200.0) -> list[Path]:
     """Extracts a zip archive into a folder, whole or not at all.
 
     A file that is already in the folder is never overwritten.
@@ -54,9 +52,7 @@ def extract_zip(
             for info in members:
                 member = info.filename
                 if not extraction.write(archive, info, limit):
-                    raise _refusal(
-                        path, member, f"expands beyond the {limit:,} bytes allowed in all", _BY_HAND
-                    )
+                    raise _refusal(path, member, f"expands beyond the {limit:,} bytes allowed in all", _BY_HAND)
     except BaseException as error:
         extraction.undo()
         if isinstance(error, _DAMAGE):

@@ -55,14 +55,8 @@ def load(name: str, folder: Path | None = None, *, features: bool = True) -> Str
         return open_stream(folder / name, features=features)
     known = manifests()
     if name in known:
-        how = (
-            f"'lgl-bench data fetch {name}'"
-            if known[name].files
-            else "it has no public download: get the files"
-        )
-        raise DataError(
-            f"the stream {name} is not in {folder}; {how}, or 'lgl-bench data import {name} --from PATH'"
-        )
+        how = f"'lgl-bench data fetch {name}'" if known[name].files else "it has no public download: get the files"
+        raise DataError(f"the stream {name} is not in {folder}; {how}, or 'lgl-bench data import {name} --from PATH'")
     raise _unknown(name, folder)
 
 
@@ -93,9 +87,7 @@ def import_stream(
     folder = data_folder(folder)
     manifest = manifests().get(name)
     if name in twins() or name.endswith(TWIN):
-        raise UsageError(
-            f"'{name}' is the name of an embedded twin; choose another, real data must not pass for one"
-        )
+        raise UsageError(f"'{name}' is the name of an embedded twin; choose another, real data must not pass for one")
     if not name or name != Path(name).name or name.startswith("."):
         raise UsageError(f"'{name}' cannot be a stream's name; use letters, digits and dashes")
     chosen = format_name or (manifest.format if manifest else "table")
@@ -135,9 +127,7 @@ def fetch_stream(
     folder = data_folder(folder)
     known = manifests()
     if name not in known:
-        raise (
-            UsageError(f"{name} is embedded, nothing to fetch") if name in twins() else _unknown(name, folder)
-        )
+        raise (UsageError(f"{name} is embedded, nothing to fetch") if name in twins() else _unknown(name, folder))
     manifest = known[name]
     if not manifest.files:
         raise DataError(
@@ -147,8 +137,7 @@ def fetch_stream(
         raise UsageError(f"{folder / name} exists already; give --force to replace it")
     downloads = folder / "downloads" / name
     paths = [
-        fetch(Download(f.name, f.urls, f.sha256), downloads, offline=offline, progress=progress)
-        for f in manifest.files
+        fetch(Download(f.name, f.urls, f.sha256), downloads, offline=offline, progress=progress) for f in manifest.files
     ]
     return import_stream(name, paths[0] if len(paths) == 1 else downloads, folder, force=force)
 

@@ -21,9 +21,7 @@ def describe(stream: Stream) -> dict[str, Any]:
     births = stream.class_births()
     t0 = stream.info.t0
     known_at_t0 = len(births) if t0 is None else sum(year <= t0 for year in births.values())
-    over_time = homophily.class_insensitive_over_time(
-        stream.arcs, stream.labels, stream.vertex_ends, stream.edge_ends
-    )
+    over_time = homophily.class_insensitive_over_time(stream.arcs, stream.labels, stream.vertex_ends, stream.edge_ends)
     defined = [value for value in over_time if value is not None]
     arcs, labels = stream.arcs, stream.labels
     return {
@@ -98,9 +96,7 @@ def plot(figures: dict[str, Any], path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise UsageError(
-            "--plot needs matplotlib; install it with: pip install 'lgl-bench[report]'"
-        ) from error
+        raise UsageError("--plot needs matplotlib; install it with: pip install 'lgl-bench[report]'") from error
     years = [row["time"] for row in figures["years"]]
     panels = {
         "vertices and edges": {"vertices": "vertices", "edges": "edges"},

@@ -152,9 +152,7 @@ def _features(recipe: Recipe, born: IntArray, labels: IntArray) -> Features:
     return features
 
 
-def _sparse_features(
-    recipe: Recipe, rng: np.random.Generator, born: IntArray, topic: IntArray, classes: int
-) -> Sparse:
+def _sparse_features(recipe: Recipe, rng: np.random.Generator, born: IntArray, topic: IntArray, classes: int) -> Sparse:
     """Bags of words: a share `signal` from a window of the class's own word list, the rest common words."""
     span = recipe.times[-1] - recipe.times[0]
     length = recipe.vocabulary + int(recipe.drift * span) + 1

@@ -91,9 +91,7 @@ def _labelled(arcs: IntArray, labels: IntArray) -> IntArray:
     return arcs if keep.all() else arcs[:, keep]
 
 
-def _class_arcs(
-    arcs: IntArray, labels: IntArray, classes: int | None = None
-) -> tuple[FloatArray, FloatArray]:
+def _class_arcs(arcs: IntArray, labels: IntArray, classes: int | None = None) -> tuple[FloatArray, FloatArray]:
     classes = int(labels.max(initial=-1)) + 1 if classes is None else classes
     source, target = labels[_labelled(arcs, labels)]
     same = np.bincount(source[source == target], minlength=classes).astype(np.float64)

@@ -134,14 +134,11 @@ def check_statistics(manifest: Manifest, figures: dict[str, Any]) -> None:
     """Compares an imported stream with the published figures."""
     for statistic in manifest.statistics:
         found = _figure(statistic, figures)
-        if found is not None and abs(found - statistic.value) <= 0.5 * 10.0**-statistic.digits * (
-            statistic.digits > 0
-        ):
+        if found is not None and abs(found - statistic.value) <= 0.5 * 10.0**-statistic.digits * (statistic.digits > 0):
             continue
         what = f"{statistic.figure} ({statistic.counts})" if statistic.counts else statistic.figure
         told = (
-            f"{manifest.name}: {what}: expected {_short(statistic.value)} ({statistic.source}), "
-            f"found {_short(found)}"
+            f"{manifest.name}: {what}: expected {_short(statistic.value)} ({statistic.source}), found {_short(found)}"
         )
         if statistic.verified:
             raise DataError(f"{told}; these are not the published files, or they are damaged")
@@ -162,10 +159,4 @@ def _figure(statistic: Statistic, figures: dict[str, Any]) -> float | None:
 
 
 def _short(value: float | None) -> str:
-    return (
-        "nothing"
-        if value is None
-        else f"{value:.6f}".rstrip("0").rstrip(".")
-        if value % 1
-        else f"{value:.0f}"
-    )
+    return "nothing" if value is None else f"{value:.6f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"

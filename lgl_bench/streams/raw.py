@@ -122,9 +122,7 @@ def _ends(raw: RawGraph, ids: IntArray) -> IntArray:
     return ends
 
 
-def _whole(
-    array: npt.NDArray[Any], what: str, file: str, lines: IntArray | None = None
-) -> npt.NDArray[np.int64]:
+def _whole(array: npt.NDArray[Any], what: str, file: str, lines: IntArray | None = None) -> npt.NDArray[np.int64]:
     if array.dtype.kind in "iub":
         return array.astype(np.int64, copy=False)
     if array.dtype.kind in "mM":  # numpy would take a date for the days since 1970
@@ -142,9 +140,7 @@ def _whole(
     if not good.all():
         at = int(np.argmax(~good.reshape(-1))) % (good.shape[-1] or 1)
         value = array.reshape(-1)[int(np.argmax(~good.reshape(-1)))]
-        raise DataError(
-            f"{file}, {_line(at, lines, 'row')}: the {what} {value} is not a whole number; mend the row"
-        )
+        raise DataError(f"{file}, {_line(at, lines, 'row')}: the {what} {value} is not a whole number; mend the row")
     return values.astype(np.int64)
 
 
@@ -165,9 +161,7 @@ def _distinct(ids: IntArray, file: str) -> None:
     again = np.flatnonzero(np.diff(ids[order]) == 0)
     if again.size:
         row = int(order[again[0] + 1])
-        raise DataError(
-            f"{file}, row {row}: vertex id {ids[row]} stands there a second time; ids must be distinct"
-        )
+        raise DataError(f"{file}, row {row}: vertex id {ids[row]} stands there a second time; ids must be distinct")
 
 
 def _finite(features: Features, file: str) -> None:

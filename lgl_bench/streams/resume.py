@@ -144,9 +144,7 @@ def _content_range(response: requests.Response) -> tuple[int | None, int | None]
     >>> _content_range(response)
     (100, 200)
     """
-    match = re.fullmatch(
-        r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", response.headers.get("Content-Range", "").strip()
-    )
+    match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", response.headers.get("Content-Range", "").strip())
     first, total = match.groups() if match else (None, None)
     return (int(first) if first else None), (int(total) if total else None)
 

@@ -151,9 +151,7 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise DataError(f"{path} cannot be read: {error}; import the stream again") from error
     version = described.get("format_version") if isinstance(described, dict) else None
     if version != FORMAT_VERSION:
-        raise DataError(
-            f"{path} has format version {version}, this lgl-bench reads {FORMAT_VERSION}; import it again"
-        )
+        raise DataError(f"{path} has format version {version}, this lgl-bench reads {FORMAT_VERSION}; import it again")
     if described.get("sha256") != _seal(described):
         raise DataError(f"{path} was changed after it was written; import the stream again")
     return dict(described)

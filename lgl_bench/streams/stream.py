@@ -201,9 +201,7 @@ def reorder(features: Features, order: IntArray) -> Features:
 
 def same(left: Stream, right: Stream) -> bool:
     """Whether two streams hold the same arrays."""
-    return all(
-        _equal(getattr(left, f.name), getattr(right, f.name)) for f in fields(left) if f.name != "info"
-    )
+    return all(_equal(getattr(left, f.name), getattr(right, f.name)) for f in fields(left) if f.name != "info")
 
 
 def _equal(left: Any, right: Any) -> bool:

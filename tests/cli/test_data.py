@@ -113,9 +113,7 @@ def test_describe_draws_into_the_file_named(tmp_path: Path) -> None:
 
 def test_an_unknown_stream_is_answered_with_the_nearest_one_and_wrong_usage() -> None:
     result = run("data", "describe", "dblp-esy")
-    assert_error(
-        result, 2, "unknown stream 'dblp-esy'", "did you mean 'dblp-easy'?", "'lgl-bench data list' shows"
-    )
+    assert_error(result, 2, "unknown stream 'dblp-esy'", "did you mean 'dblp-easy'?", "'lgl-bench data list' shows")
 
 
 def test_a_stream_that_is_not_there_says_how_to_get_it(data: Path) -> None:
@@ -159,9 +157,7 @@ def test_an_existing_stream_is_replaced_only_when_told_to(source: Path, data: Pa
 
 
 @pytest.mark.parametrize("t0", [1999, 2001, 2005])
-def test_a_t0_that_leaves_nothing_to_train_on_or_to_score_is_wrong_usage(
-    source: Path, data: Path, t0: int
-) -> None:
+def test_a_t0_that_leaves_nothing_to_train_on_or_to_score_is_wrong_usage(source: Path, data: Path, t0: int) -> None:
     result = run("data", "import", "mine", "--from", source, "--t0", t0)
     assert_error(result, 2, f"t0 = {t0} leaves nothing", "the years 2000 to 2001")
     assert not data.exists()
@@ -247,9 +243,7 @@ def test_fetch_offline_needs_the_files_and_is_content_with_them(toy: Manifest, d
     assert run("data", "fetch", "toy", "--offline", "--force").exit_code == 0
 
 
-def test_fetch_of_changed_files_is_bad_data_and_leaves_no_stream(
-    toy: Manifest, source: Path, data: Path
-) -> None:
+def test_fetch_of_changed_files_is_bad_data_and_leaves_no_stream(toy: Manifest, source: Path, data: Path) -> None:
     (source / "edges.csv").write_text("source,target\n3,2\n")
     assert_error(run("data", "fetch", "toy"), 3, "edges.csv could not be downloaded", "hash")
     assert not (data / "toy").exists()

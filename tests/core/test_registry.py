@@ -189,9 +189,7 @@ def test_a_plugin_file_that_fails_is_named_with_its_error_and_leaves_no_module(t
     assert "lgl_bench_plugin_failing" not in sys.modules
 
 
-def test_a_plugin_file_that_takes_a_name_is_refused_and_leaves_no_module(
-    tmp_path: Path, shared: Registry[Any]
-) -> None:
+def test_a_plugin_file_that_takes_a_name_is_refused_and_leaves_no_module(tmp_path: Path, shared: Registry[Any]) -> None:
     shared.register("mine")(One)
     path = tmp_path / "taking.py"
     path.write_text(PLUGIN)

@@ -124,9 +124,7 @@ def write_table(path: Path, columns: dict[str, Any]) -> None:
         writer.writerows(zip(*columns.values(), strict=True))
 
 
-def table(
-    folder: Path, kind: str, vertices: dict[str, Any] = VERTICES, edges: dict[str, Any] = EDGES
-) -> Path:
+def table(folder: Path, kind: str, vertices: dict[str, Any] = VERTICES, edges: dict[str, Any] = EDGES) -> Path:
     folder.mkdir(exist_ok=True)
     write_table(folder / f"vertices.{kind}", vertices)
     write_table(folder / f"edges.{kind}", edges)

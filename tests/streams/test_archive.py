@@ -30,9 +30,7 @@ def refused(path: Path, into: Path, match: str, **limits: float) -> str:
 
 
 def test_a_good_archive_is_extracted_in_its_own_order(tmp_path: Path) -> None:
-    path = pack(
-        tmp_path / "good.zip", {"b/c/edges.txt": b"1 2\n", "b/empty/": b"", "a.txt": b"x" * 3_000_000}
-    )
+    path = pack(tmp_path / "good.zip", {"b/c/edges.txt": b"1 2\n", "b/empty/": b"", "a.txt": b"x" * 3_000_000})
     into = tmp_path / "deep" / "out"
     assert extract_zip(path, into) == [into / "b/c/edges.txt", into / "a.txt"]
     assert (into / "b/c/edges.txt").read_bytes() == b"1 2\n"

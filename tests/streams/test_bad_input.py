@@ -608,9 +608,7 @@ def test_a_file_too_many_is_caught_by_verify(imported: Path) -> None:
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_an_edited_description_is_caught_by_verify_and_by_open(
-    imported: Path, change: dict[str, object]
-) -> None:
+def test_an_edited_description_is_caught_by_verify_and_by_open(imported: Path, change: dict[str, object]) -> None:
     path = imported / "stream.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     assert_damaged(imported, "stream.json")

@@ -20,9 +20,7 @@ def test_disjoint_classes_are_as_far_apart_as_can_be() -> None:
 
 
 @given(LABELS, LABELS)
-def test_drift_is_symmetric_within_its_bounds_and_zero_from_a_mix_to_itself(
-    one: np.ndarray, other: np.ndarray
-) -> None:
+def test_drift_is_symmetric_within_its_bounds_and_zero_from_a_mix_to_itself(one: np.ndarray, other: np.ndarray) -> None:
     value = class_drift(one, other)
     assert value is not None
     assert 0.0 <= value <= 1.0

@@ -221,9 +221,7 @@ def test_a_server_that_sends_less_than_the_range_asked_for_is_asked_for_the_rest
 def test_a_file_told_by_its_date_alone_is_resumed_with_the_date(server: Server, tmp_path: Path) -> None:
     date = "Wed, 01 Jan 2020 00:00:00 GMT"
     headers = {"Last-Modified": date}
-    get(
-        tmp_path, server.url("a", Reply(headers=headers, stop_after=STOP), Reply(headers=headers)), sha256=SHA
-    )
+    get(tmp_path, server.url("a", Reply(headers=headers, stop_after=STOP), Reply(headers=headers)), sha256=SHA)
     assert_whole(tmp_path)
     assert server.seen[1].if_range == date
     assert start_of(server.seen[1]) > 0
@@ -253,9 +251,7 @@ def test_a_server_that_ignores_ranges_is_read_from_the_start(server: Server, tmp
 
 @pytest.mark.parametrize("obeys", [True, False])
 @pytest.mark.filterwarnings("ignore::lgl_bench.core.errors.LglBenchWarning")
-def test_a_file_that_changes_during_the_download_is_started_over(
-    server: Server, tmp_path: Path, obeys: bool
-) -> None:
+def test_a_file_that_changes_during_the_download_is_started_over(server: Server, tmp_path: Path, obeys: bool) -> None:
     changed = Reply(body=OTHER, headers={"ETag": '"two"'}, obeys_if_range=obeys)
     # without a checksum only the version tells the two files apart
     get(tmp_path, server.url("a", DROPPED, changed), sha256=None)
@@ -302,9 +298,7 @@ def test_a_later_call_resumes_what_an_earlier_one_left(server: Server, tmp_path:
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", "3", '{"url": 1}', None])
-def test_a_partial_file_of_unknown_origin_is_not_built_on(
-    server: Server, tmp_path: Path, note: str | None
-) -> None:
+def test_a_partial_file_of_unknown_origin_is_not_built_on(server: Server, tmp_path: Path, note: str | None) -> None:
     (tmp_path / ".data.zip.part").write_bytes(OTHER[:STOP])
     if note is not None:
         (tmp_path / ".data.zip.part.json").write_text(note)
@@ -352,9 +346,7 @@ def test_an_interrupt_leaves_the_partial_file_for_later(
     assert start_of(server.seen[1]) > 0
 
 
-def test_retries_end_and_wait_longer_each_time(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retries_end_and_wait_longer_each_time(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     url = server.url("a", replace(DROPPED, stop_after=0))
     monkeypatch.setattr(resume.time, "sleep", waits.append)
@@ -463,9 +455,7 @@ def test_a_full_disk_or_a_missing_permission_is_not_retried_on_mirrors(
     assert not (tmp_path / "data.zip").exists()
 
 
-def test_bytes_that_nobody_can_verify_are_warned_about_with_their_checksum(
-    server: Server, tmp_path: Path
-) -> None:
+def test_bytes_that_nobody_can_verify_are_warned_about_with_their_checksum(server: Server, tmp_path: Path) -> None:
     with pytest.warns(LglBenchWarning, match=f"could not be verified.*{SHA}"):
         get(tmp_path, server.url("a", WHOLE), sha256=None)
     assert_whole(tmp_path)
@@ -526,9 +516,7 @@ def zenodo(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return record
 
 
-def test_a_doi_is_resolved_and_held_against_the_published_checksum(
-    zenodo: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_doi_is_resolved_and_held_against_the_published_checksum(zenodo: dict[str, Any], tmp_path: Path) -> None:
     leave_part(tmp_path, "http://127.0.0.1:1/another", OTHER[:STOP])
     path = get(tmp_path, DOI, sha256=None)
     assert_whole(tmp_path)
@@ -573,9 +561,7 @@ def test_a_known_checksum_needs_no_published_one(zenodo: dict[str, Any], tmp_pat
     assert_whole(tmp_path)
 
 
-def test_a_record_without_a_checksum_for_the_file_is_warned_about(
-    zenodo: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_record_without_a_checksum_for_the_file_is_warned_about(zenodo: dict[str, Any], tmp_path: Path) -> None:
     zenodo["files"] = {}
     with pytest.warns(LglBenchWarning, match=f"could not be verified.*{SHA}"):
         get(tmp_path, DOI, sha256=None)

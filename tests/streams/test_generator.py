@@ -104,9 +104,7 @@ def test_with_skew_older_vertices_have_a_greater_degree() -> None:
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_signal_separates_the_classes(kind: str) -> None:
-    none, some, much = (
-        separation(make(signal=signal, feature_kind=kind, features=40)) for signal in (0.0, 0.3, 0.9)
-    )
+    none, some, much = (separation(make(signal=signal, feature_kind=kind, features=40)) for signal in (0.0, 0.3, 0.9))
     assert none < some - 0.1
     assert some < much
     assert much > 0.9

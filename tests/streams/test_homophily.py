@@ -97,8 +97,6 @@ def test_the_measure_over_time_equals_the_measure_of_every_snapshot(data: st.Dat
         edges=np.array(edges, dtype=np.int64).reshape(-1, 2).T,
     )
     stream = build(raw, StreamInfo("random"))
-    found = homophily.class_insensitive_over_time(
-        stream.arcs, stream.labels, stream.vertex_ends, stream.edge_ends
-    )
+    found = homophily.class_insensitive_over_time(stream.arcs, stream.labels, stream.vertex_ends, stream.edge_ends)
     snapshots = [stream.upto(time) for time in stream.times]
     assert found == [homophily.class_insensitive(s.graph.edges, s.labels) for s in snapshots]

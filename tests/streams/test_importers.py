@@ -101,9 +101,7 @@ def test_planetoid_without_one_of_its_files_names_it(tmp_path: Path) -> None:
         (b"9\n5\n8\nsix", "is no list of vertex numbers"),
     ],
 )
-def test_a_planetoid_test_index_that_does_not_fit_is_refused(
-    tmp_path: Path, index: bytes, reason: str
-) -> None:
+def test_a_planetoid_test_index_that_does_not_fit_is_refused(tmp_path: Path, index: bytes, reason: str) -> None:
     with pytest.raises(DataError, match=reason) as caught:
         read("planetoid", planetoid(tmp_path / "raw", **{"test.index": index}), prefix="toy")
     assert "ind.toy.test.index" in str(caught.value)
@@ -183,15 +181,12 @@ def test_ogb_counts_that_do_not_hold_are_an_error(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_adjlist_arrays_are_indexed_by_id_whatever_order_the_lines_are_in(
-    tmp_path: Path, packed: bool
-) -> None:
+def test_adjlist_arrays_are_indexed_by_id_whatever_order_the_lines_are_in(tmp_path: Path, packed: bool) -> None:
     source = adjlist(tmp_path / "set")
     stream = read("adjlist", zipped(source, tmp_path / "set.zip") if packed else source)
     labels, years = [2, 0, 1, 0, 2], [2003, 2001, 2002, 2001, 2000]
     assert by_id(stream) == {
-        v: {"time": years[v], "label": labels[v], "features": [4.0 * v + k + 1 for k in range(4)]}
-        for v in range(5)
+        v: {"time": years[v], "label": labels[v], "features": [4.0 * v + k + 1 for k in range(4)]} for v in range(5)
     }
     assert stream.ids.tolist() == [4, 1, 3, 2, 0]
     assert edges_of(stream) == pairs((4, 0), (4, 2), (1, 3))

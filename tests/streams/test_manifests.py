@@ -146,9 +146,7 @@ def sha256(path: Path) -> str:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_part_that_is_not_the_published_one_is_refused_in_a_folder_and_in_a_zip(
-    tmp_path: Path, packed: bool
-) -> None:
+def test_a_part_that_is_not_the_published_one_is_refused_in_a_folder_and_in_a_zip(tmp_path: Path, packed: bool) -> None:
     folder = ogb(tmp_path / "arxiv")
     source = zipped(folder, tmp_path / "arxiv.zip") if packed else folder
     right = sha256(folder / "raw" / "node_year.csv.gz")

@@ -17,9 +17,7 @@ BORN = [2000, 2001, 2002, 2003]
 CITATIONS = [(1, 0), (2, 0), (2, 1)]
 
 
-def features(
-    citations: list[tuple[int, int]], born: list[int], dimensions: int = 20
-) -> npt.NDArray[np.float32]:
+def features(citations: list[tuple[int, int]], born: list[int], dimensions: int = 20) -> npt.NDArray[np.float32]:
     edges = np.array(citations, dtype=np.int64).reshape(-1, 2).T
     return structure_features(edges, np.array(born), dimensions, "edge.csv.gz")
 

@@ -81,9 +81,7 @@ def to_sparse(matrix: Any) -> Sparse:
     csr.sum_duplicates()
     csr.eliminate_zeros()
     csr.sort_indices()
-    return Sparse(
-        csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float32), csr.shape[1]
-    )
+    return Sparse(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float32), csr.shape[1])
 
 
 def maybe_sparse(dense: npt.NDArray[Any], file: str, most: float = 0.25) -> npt.NDArray[np.float32] | Sparse:

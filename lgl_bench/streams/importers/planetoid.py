@@ -70,9 +70,7 @@ def read_planetoid(source: Path, options: dict[str, Any]) -> RawGraph:
     # Vertices of CiteSeer's gaps have neither features nor a label: their rows stay zero.
     row_of = np.concatenate([np.arange(allx.shape[0]), test])
     stacked = scipy.sparse.vstack([allx, tx]).tocoo()
-    features = scipy.sparse.csr_matrix(
-        (stacked.data, (row_of[stacked.row], stacked.col)), shape=(total, allx.shape[1])
-    )
+    features = scipy.sparse.csr_matrix((stacked.data, (row_of[stacked.row], stacked.col)), shape=(total, allx.shape[1]))
     onehot = np.zeros((total, ally.shape[1]), dtype=np.int64)
     onehot[row_of] = np.concatenate([ally, ty])
     labels = onehot.argmax(axis=1)

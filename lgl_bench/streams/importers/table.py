@@ -116,9 +116,7 @@ def _split(table: pa.Table, name: str, file: Path) -> npt.NDArray[np.int8] | Non
     codes = values.map({text: code for code, text in enumerate(SPLIT_NAMES)})
     if codes.isna().any():
         row = int(codes.isna().to_numpy().argmax())
-        raise DataError(
-            f"{file.name}, row {row}: the split '{values[row]}' is none of {', '.join(SPLIT_NAMES)}"
-        )
+        raise DataError(f"{file.name}, row {row}: the split '{values[row]}' is none of {', '.join(SPLIT_NAMES)}")
     return np.asarray(codes, dtype=np.int8)
 
 

@@ -1,0 +1,115 @@
+"""Backbones: graph neural networks that turn a graph into embeddings and outputs.
+
+`layers` = L counts message-passing (or linear) layers. For linear heads the L-th layer maps hidden to the known
+classes and its input is the embedding; for prototype heads it maps hidden to hidden, without activation, and
+its output is the embedding.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import nn
+
+from lgl_bench.backbones.dropout import Dropout
+from lgl_bench.backbones.inputs import Inputs
+from lgl_bench.backbones.sparse import Matrix
+from lgl_bench.core.errors import UsageError
+from lgl_bench.core.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a backbone maps to what.
+
+    Attributes:
+        inputs: Number of features.
+        outputs: Number of known classes for a linear head; None for a prototype head.
+    """
+
+    inputs: int
+    outputs: int | None
+
+
+class Backbone(nn.Module, ABC):
+    """Base of every backbone: write `step`, and `after` where it is not ReLU and dropout.
+
+    Args:
+        shape: Features in, classes out.
+        hidden: Width of the hidden layers.
+        layers: Number of layers, at least 2.
+        dropout: Share of hidden units dropped after every layer but the last.
+    """
+
+    batching: ClassVar[Literal["full", "sampled", "drawn"]] = "full"
+    """Full: the whole graph a step. Sampled: batches of vertices with sampled neighbours. Drawn: uniform draws."""
+    edge_weights: ClassVar[bool] = False
+    """Whether arc weights take part, so that ODIN can move them."""
+
+    def __init__(self, shape: Shape, hidden: int = 64, layers: int = 2, dropout: float = 0.5) -> None:
+        super().__init__()
+        if shape.inputs < 1:
+            raise UsageError("the graph has no features (zero columns); a backbone needs at least one")
+        if layers < 2 or hidden < 1:
+            raise UsageError(
+                f"layers = {layers}, hidden = {hidden}: a backbone needs at least two layers and one hidden unit"
+            )
+        self.shape = shape
+        self.hidden = hidden
+        self.layers = layers
+        self.drop = Dropout(dropout)
+
+    @abstractmethod
+    def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
+        """Layer number `layer`, from 0, without activation."""
+
+    @abstractmethod
+    def grow(self, outputs: int) -> None:
+        """Appends outputs for classes that became known (linear heads)."""
+
+    @property
+    def width(self) -> int:
+        """Columns of the embedding."""
+        return self.hidden
+
+    def after(self, layer: int, h: torch.Tensor) -> torch.Tensor:
+        """What follows every layer but the last."""
+        return self.drop(torch.relu(h))  # type: ignore[no-any-return]
+
+    def body(self, inputs: Inputs) -> torch.Tensor:
+        """Every layer but the last, with what follows each."""
+        h: Matrix = inputs.features
+        for layer in range(self.layers - 1):
+            h = self.after(layer, self.step(layer, inputs, h))
+        assert isinstance(h, torch.Tensor)
+        return h
+
+    def last(self, inputs: Inputs, h: torch.Tensor) -> torch.Tensor:
+        """The last layer: logits for a linear head, the embedding for a prototype head."""
+        return self.step(self.layers - 1, inputs, h)
+
+    def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        """Embeddings and outputs; for a prototype head they are the same."""
+        h = self.body(inputs)
+        output = self.last(inputs, h)
+        return (output if self.shape.outputs is None else h), output
+
+    def infer(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same for evaluation; a backbone that trains on samples does it exactly, in batches."""
+        return self(inputs)  # type: ignore[no-any-return]
+
+    def sizes(self, last_outputs: int | None = None) -> list[tuple[int, int]]:
+        """Inputs and outputs of each layer."""
+        last = self.shape.outputs if self.shape.outputs is not None else self.hidden
+        widths = [self.shape.inputs, *[self.hidden] * (self.layers - 1), last_outputs or last]
+        return list(zip(widths[:-1], widths[1:], strict=True))
+
+
+backbones: Registry[type[Any]] = Registry(
+    "backbone",
+    "lgl_bench.backbones",
+    tuple(f"lgl_bench.backbones.{name}" for name in ("gcn", "graphsage", "gat", "graph_mlp", "mlp")),
+)

@@ -1,0 +1,102 @@
+"""Graph attention network (Velickovic et al. 2018), with self-loops.
+
+e_ij = LeakyReLU(a_l . W h_i + a_r . W h_j), softmax over the arcs into j; heads are concatenated in hidden
+layers and averaged in the last one.
+"""
+
+from __future__ import annotations
+
+import dgl.ops
+import torch
+from dgl.nn.functional import edge_softmax
+from torch import nn
+
+from lgl_bench.backbones import Backbone, Shape, backbones
+from lgl_bench.backbones.dropout import Dropout
+from lgl_bench.backbones.inputs import Inputs
+from lgl_bench.backbones.sparse import Matrix
+from lgl_bench.core.errors import UsageError
+
+
+class AttentionLayer(nn.Module):
+    """One attention layer, its heads apart: (n, inputs) to (n, heads, outputs)."""
+
+    def __init__(self, inputs: int, outputs: int, heads: int, attn_dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.weight = nn.Parameter(_weights(inputs, heads, outputs))
+        self.source = nn.Parameter(_weights(1, heads, outputs)[0])
+        self.target = nn.Parameter(_weights(1, heads, outputs)[0])
+        self.bias = nn.Parameter(torch.zeros(heads, outputs))
+        self.drop = Dropout(attn_dropout)
+
+    def forward(self, graph: dgl.DGLGraph, h: Matrix) -> torch.Tensor:
+        """Messages weighted by attention."""
+        sent = (h @ self.weight.flatten(1)).view(-1, *self.bias.shape)
+        into = dgl.ops.u_add_v(graph, (sent * self.source).sum(-1), (sent * self.target).sum(-1))
+        attention = self.drop(edge_softmax(graph, nn.functional.leaky_relu(into, 0.2)))
+        return dgl.ops.u_mul_e_sum(graph, sent, attention[:, :, None]) + self.bias  # type: ignore[no-any-return]
+
+    def grow(self, outputs: int) -> None:
+        """Appends outputs; the attention of what is there stays as it is, so old outputs do too."""
+        inputs, heads, old = self.weight.shape
+        fresh = _weights(inputs, heads, outputs)
+        fresh[:, :, :old] = self.weight.data
+        self.weight = nn.Parameter(fresh)
+        for name in ("source", "target", "bias"):
+            grown = torch.zeros(heads, outputs)
+            grown[:, :old] = getattr(self, name).data
+            setattr(self, name, nn.Parameter(grown))
+
+
+@backbones.register("gat")
+class GAT(Backbone):
+    """Graph attention.
+
+    Args:
+        shape: Features in, classes out.
+        hidden: Width of each head.
+        layers: Number of layers.
+        dropout: Share of hidden units dropped.
+        heads: Attention heads.
+        attn_dropout: Share of attention weights dropped.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        hidden: int = 8,
+        layers: int = 2,
+        dropout: float = 0.5,
+        heads: int = 8,
+        attn_dropout: float = 0.2,
+    ) -> None:
+        super().__init__(shape, hidden, layers, dropout)
+        if heads < 1:
+            raise UsageError(f"heads = {heads}: at least one attention head is needed")
+        self.heads = heads
+        self.attention = nn.ModuleList(
+            AttentionLayer(inputs if layer == 0 else inputs * heads, outputs, heads, attn_dropout)
+            for layer, (inputs, outputs) in enumerate(self.sizes())
+        )
+
+    @property
+    def width(self) -> int:
+        """The concatenated heads for a linear head, one averaged head for a prototype head."""
+        return self.hidden if self.shape.outputs is None else self.hidden * self.heads
+
+    def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
+        """One attention layer."""
+        heads: torch.Tensor = self.attention[layer](inputs.looped, h)
+        return heads.mean(dim=1) if layer == self.layers - 1 else heads.flatten(1)
+
+    def grow(self, outputs: int) -> None:
+        """Appends outputs to the last layer."""
+        self.attention[-1].grow(outputs)  # type: ignore[operator]
+
+
+def _weights(inputs: int, heads: int, outputs: int) -> torch.Tensor:
+    """Glorot-normal with the gain of ReLU."""
+    flat = torch.empty(inputs, heads * outputs)
+    nn.init.xavier_normal_(flat, nn.init.calculate_gain("relu"))
+    return flat.view(inputs, heads, outputs)

@@ -1,0 +1,195 @@
+"""What every detector must keep."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import torch
+
+from lgl_bench.checks.failure import Exempt, require
+from lgl_bench.checks.planted import Bench, bench, full_labels, renumbered, without_edges
+from lgl_bench.core.errors import LglBenchError
+from lgl_bench.core.expressions import Expression, build, complete, parse, signature
+from lgl_bench.core.types import FloatArray, Graph, Sparse
+from lgl_bench.detectors import Detector, checked, detectors
+from lgl_bench.detectors.mapping import learn_mapping, mapped
+from lgl_bench.metrics.ranking import auroc
+
+NOTHING_TO_DO_WITH_CLASSES = {
+    "random": "noise: it is a shortcut every method must beat",
+    "degree": "it reads no class: it is a shortcut every method must beat",
+}
+
+
+def returns_one_finite_score_a_vertex(name: str) -> None:
+    """Shape (n,), finite."""
+    item, detector = _fitted(name)
+    for graph in (item.task.test, item.task.train.graph):
+        checked(detector.score(item.model, graph), graph, name)
+
+
+def stays_in_its_documented_range(name: str) -> None:
+    """Mapped scores lie in [0, 1]; those of a bounded detector as they are."""
+    item, detector = _fitted(name)
+    novelty = _novelty(item, detector, item.task.test)
+    require(
+        novelty.min() >= 0 and novelty.max() <= 1,
+        f"scores run from {novelty.min():.4g} to {novelty.max():.4g}; they must lie in [0, 1], or set bounded = False",
+    )
+
+
+def leaves_its_input_as_it_was(name: str) -> None:
+    """Neither graph nor model is changed by fit and score."""
+    item = _bench(name)
+    before = _bytes(item)
+    detector = build(_expression(name), detectors)
+    _fit(detector, item)
+    detector.score(item.model, item.task.test)
+    require(_bytes(item) == before, "the graph or the model's weights were changed; copy what you change")
+
+
+def raises_when_it_is_not_fitted(name: str) -> None:
+    """A detector that learns something refuses to score before."""
+    detector = build(_expression(name), detectors)
+    if type(detector).fit is Detector.fit:
+        raise Exempt("it learns nothing, so there is nothing to forget")
+    item = _bench(name)
+    try:
+        detector.score(item.model, item.task.test)
+    except LglBenchError:
+        return
+    except Exception as error:
+        require(False, f"scoring unfitted raised {type(error).__name__}; raise PluginError and say 'call fit first'")
+    require(False, "it scored without having been fitted; raise PluginError")
+
+
+def follows_a_renumbering_of_the_vertices(name: str) -> None:
+    """The score belongs to the vertex, not to its number."""
+    if name == "random":
+        raise Exempt("noise is drawn by position")
+    item, detector = _fitted(name)
+    graph = item.task.test
+    order = np.random.default_rng(0).permutation(graph.num_vertices)
+    moved = detector.score(item.model, renumbered(graph, order))
+    found = float(np.abs(moved - detector.score(item.model, graph)[order]).max())
+    require(found < 1e-3, f"after renumbering the vertices scores differ by up to {found:.3g}")
+
+
+def works_without_edges(name: str) -> None:
+    """Isolated vertices and an empty edge set give finite scores."""
+    item, detector = _fitted(name)
+    graph = without_edges(item.task.test)
+    checked(detector.score(item.model, graph), graph, name)
+
+
+def ranks_planted_novelty_above_chance(name: str) -> None:
+    """AUROC above 0.5 where a class is plainly new."""
+    if name in NOTHING_TO_DO_WITH_CLASSES:
+        raise Exempt(NOTHING_TO_DO_WITH_CLASSES[name])
+    item, detector = _fitted(name)
+    value = auroc(item.new, _novelty(item, detector, item.task.test)[item.task.scored]).value
+    require(
+        value is not None and value > 0.5,
+        f"AUROC {value:.3f} on a stream with a plainly new class; is the sign turned round? Higher must be more novel",
+    )
+
+
+def keeps_its_parameters_when_fitted(name: str) -> None:
+    """What fit learns ends in `_`; all else stays as the constructor stored it."""
+    detector = build(_expression(name), detectors)
+    before = _parameters(detector)
+    _fit(detector, _bench(name))
+    after = _parameters(detector)
+    changed = sorted(key for key in before | after if before.get(key) != after.get(key))
+    require(not changed, f"fit changed {', '.join(changed)}; what it learns must be kept in attributes that end in '_'")
+
+
+def gives_the_same_scores_again(name: str) -> None:
+    """Two instances, same scores bit for bit."""
+    item, first = _fitted(name)
+    _, second = _fitted(name)
+    same = np.array_equal(first.score(item.model, item.task.test), second.score(item.model, item.task.test))
+    require(same, "fitted twice on the same model it gave different scores; take a seed as a parameter")
+
+
+def can_be_pickled(name: str) -> None:
+    """A fitted detector travels between processes."""
+    item, detector = _fitted(name)
+    again = pickle.loads(pickle.dumps(detector))
+    same = np.array_equal(again.score(item.model, item.task.test), detector.score(item.model, item.task.test))
+    require(same, "after pickling it scores differently")
+
+
+def reads_no_label_it_may_not_learn_from(name: str) -> None:
+    """Labels outside the training vertices make no difference."""
+    item = _bench(name)
+    scores = []
+    for seed in (1, 2):
+        detector = build(_expression(name), detectors)
+        detector.fit(item.model, full_labels(item, seed), item.fit_vertices, item.calibration)
+        scores.append(detector.score(item.model, item.task.test))
+    require(
+        np.array_equal(*scores),
+        "changing labels of vertices outside fit_vertices changed the scores: it peeks at labels it may not learn from",
+    )
+
+
+CHECKS = (
+    returns_one_finite_score_a_vertex,
+    stays_in_its_documented_range,
+    leaves_its_input_as_it_was,
+    raises_when_it_is_not_fitted,
+    follows_a_renumbering_of_the_vertices,
+    works_without_edges,
+    ranks_planted_novelty_above_chance,
+    keeps_its_parameters_when_fitted,
+    gives_the_same_scores_again,
+    can_be_pickled,
+    reads_no_label_it_may_not_learn_from,
+)
+
+
+def _expression(name: str) -> Expression:
+    """The plugin with its defaults; a meta-detector wraps the energy score."""
+    wrapped, _ = signature(detectors.get(name))
+    return complete(parse(f"{name}(energy)" if wrapped else name), detectors)
+
+
+def _bench(name: str) -> Bench:
+    return bench(build(_expression(name), detectors).heads[0])
+
+
+def _fit(detector: Detector, item: Bench) -> None:
+    detector.fit(item.model, item.task.train, item.fit_vertices, item.calibration)
+
+
+def _fitted(name: str) -> tuple[Bench, Detector]:
+    item, detector = _bench(name), build(_expression(name), detectors)
+    _fit(detector, item)
+    return item, detector
+
+
+def _novelty(item: Bench, detector: Detector, graph: Graph) -> FloatArray:
+    scores = checked(detector.score(item.model, graph), graph, type(detector).__name__)
+    return mapped(scores, learn_mapping(detector, item.model, item.calibration))
+
+
+def _parameters(detector: Detector) -> dict[str, Any]:
+    return {
+        key: pickle.dumps(copy.deepcopy(_parameters(value) if isinstance(value, Detector) else value))
+        for key, value in vars(detector).items()
+        if not key.endswith("_")
+    }
+
+
+def _bytes(item: Bench) -> list[bytes]:
+    arrays = []
+    for graph in (item.task.train.graph, item.task.test):
+        features = graph.features
+        parts = [features.indptr, features.indices, features.values] if isinstance(features, Sparse) else [features]
+        arrays += [part.tobytes() for part in (*parts, graph.edges)]
+    weights: list[torch.Tensor] = list(item.model.state_dict().values())
+    return arrays + [item.task.train.labels.tobytes()] + [weight.numpy().tobytes() for weight in weights]

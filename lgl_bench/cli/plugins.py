@@ -1,0 +1,85 @@
+"""`lgl-bench list` and `lgl-bench check`: what is registered, and whether it keeps its contract."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+import click
+
+from lgl_bench.cli.output import print_json, print_table
+from lgl_bench.core.errors import LglBenchError, UnknownNameError, UsageError
+
+KINDS = ("backbones", "heads", "detectors", "thresholds", "protocols")
+
+
+def registries() -> dict[str, Any]:
+    """Every registry by the plural of its kind."""
+    from lgl_bench.backbones import backbones
+    from lgl_bench.detectors import detectors
+    from lgl_bench.heads import heads
+    from lgl_bench.protocols import protocols
+    from lgl_bench.thresholds import thresholds
+
+    found = (backbones, heads, detectors, thresholds, protocols)
+    return dict(zip(KINDS, found, strict=True))
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(kind: str, as_json: bool) -> None:
+    """List what is registered: backbones, heads, detectors, thresholds or protocols."""
+    registry = registries()[kind]
+    rows = [{"name": name, **_about(registry.get(name))} for name in registry.names()]
+    rows += [{"name": name, "parameters": {}, "about": f"broken: {why}"} for name, why in registry.broken().items()]
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ["name", "parameters", "about"],
+        [[r["name"], ", ".join(f"{k}={v}" for k, v in r["parameters"].items()), r["about"]] for r in rows],
+    )
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Check every registered plugin.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def check(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
+    """Run the checks battery on plugins, by name: `lgl-bench check odin gcn` or `lgl-bench check --all`."""
+    from lgl_bench.checks import check_plugin
+
+    found = registries()
+    wanted = [(kind, name) for kind, registry in found.items() for name in registry.names() if everything]
+    for name in names:
+        kinds = [kind for kind, registry in found.items() if name in registry]
+        if not kinds:
+            known = [other for registry in found.values() for other in registry.names()]
+            raise UnknownNameError("plugin", name, known, "'lgl-bench list detectors' and the like show them all")
+        wanted += [(kind, name) for kind in kinds]
+    if not wanted:
+        raise UsageError("name a plugin to check, or give --all")
+    results = [result for kind, name in wanted for result in check_plugin(kind, name)]
+    broken = [result for result in results if result.status == "failed"]
+    if as_json:
+        print_json([result.as_dict() for result in results])
+    else:
+        print_table(
+            ["kind", "name", "check", "status", "why"],
+            [[r.kind, r.name, r.check, r.status, r.reason] for r in results],
+        )
+    if broken:
+        told = "; ".join(f"{r.kind} {r.name}: {r.check}: {r.reason}" for r in broken[:5])
+        click.echo(f"lgl-bench: {len(broken)} checks failed: {told}", err=True)
+        sys.exit(LglBenchError.exit_code)
+
+
+def _about(plugin: Any) -> dict[str, Any]:
+    parameters = {
+        name: str(parameter.default)
+        for name, parameter in inspect.signature(plugin).parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+    return {"parameters": parameters, "about": (inspect.getdoc(plugin) or "").split("\n")[0]}

@@ -1,0 +1,102 @@
+"""Detectors: how novel a vertex looks to a model. Higher is more novel, everywhere.
+
+A detector returns one raw score a vertex. Where raw scores have no bounds they are mapped into [0, 1] with the
+median and the spread of calibration scores (see `mapping`); thresholds and the meta-detector GOOD see only mapped
+scores.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lgl_bench.core.errors import PluginError
+from lgl_bench.core.registry import Registry
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
+from lgl_bench.training.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Vertices a detector or threshold may learn from, and the model that scores them.
+
+    Attributes:
+        model: The current model; in a temporal protocol the one of the year before, which had not seen them.
+        train: What that model was trained on.
+        fit_vertices: The vertices of its loss.
+        graph: The graph the calibration vertices are scored on.
+        vertices: Which ones.
+        trained_on: Whether that model was trained on them: only so for the first task, which has nothing else.
+    """
+
+    model: Model
+    train: Snapshot
+    fit_vertices: IntArray
+    graph: Graph
+    vertices: IntArray
+    trained_on: bool = False
+
+
+class Detector(ABC):
+    """Base of every detector: write `score`, and `fit` where something has to be learned first.
+
+    What `fit` learns is kept in attributes that end in `_`; parameters are never changed.
+    """
+
+    heads: ClassVar[tuple[str, ...]] = ("softmax",)
+    """Heads it can score on; the first is the one it is trained with."""
+    bounded: ClassVar[bool] = True
+    """Whether raw scores lie in [0, 1] as they are."""
+    reads_outputs: ClassVar[bool] = True
+    """Whether logits and embeddings are all it reads, so that another detector may change them first."""
+
+    def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:  # noqa: B027
+        """Learns what it needs from the training vertices; most detectors need nothing."""
+
+    @abstractmethod
+    def score(self, model: Model, graph: Graph) -> FloatArray:
+        """Raw novelty of every vertex of a graph, shape (n,)."""
+
+
+detectors: Registry[type[Any]] = Registry(
+    "detector",
+    "lgl_bench.detectors",
+    tuple(
+        f"lgl_bench.detectors.{name}"
+        for name in (
+            "msp",
+            "max_logit",
+            "entropy",
+            "energy",
+            "odin",
+            "react",
+            "mahalanobis",
+            "knn",
+            "isomax",
+            "one_vs_rest",
+            "genodin",
+            "distmax",
+            "good",
+            "shortcuts",
+        )
+    ),
+)
+
+
+def checked(scores: Any, graph: Graph, name: str) -> FloatArray:
+    """Scores of the right shape, finite, float64; otherwise an error that names the detector."""
+    array = np.asarray(scores)
+    if array.shape != (graph.num_vertices,):
+        raise PluginError(
+            f"the detector {name} returned shape {array.shape}; it must return one score a vertex, "
+            f"({graph.num_vertices},)"
+        )
+    if array.dtype.kind not in "fiub":
+        raise PluginError(f"the detector {name} returned {array.dtype}; scores must be numbers")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise PluginError(f"the detector {name} returned {int((~np.isfinite(array)).sum())} scores that are not finite")
+    return array

@@ -1,0 +1,60 @@
+"""Heads: what is made of a backbone's output, and the loss it is trained with.
+
+A linear head reads the backbone's last layer as one output a known class; a prototype head reads it as an
+embedding and holds parameters of its own for each class. Both grow when classes become known.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from lgl_bench.core.registry import Registry
+
+
+class Head(nn.Module, ABC):
+    """Base of every head: write `logits` and `loss`.
+
+    Args:
+        width: Columns of the embedding; only prototype heads use it.
+        classes: Number of known classes.
+    """
+
+    linear: ClassVar[bool] = True
+    """Whether the backbone's last layer has one output a class."""
+
+    def __init__(self, width: int, classes: int) -> None:
+        super().__init__()
+        self.width = width
+        self.classes = classes
+
+    @abstractmethod
+    def logits(self, output: torch.Tensor) -> torch.Tensor:
+        """One logit a known class, from the backbone's output."""
+
+    @abstractmethod
+    def loss(self, output: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Mean loss of training vertices; labels are columns of the logits."""
+
+    def probabilities(self, output: torch.Tensor) -> torch.Tensor:
+        """Class probabilities."""
+        return torch.softmax(self.logits(output), dim=1)
+
+    def grow(self, classes: int) -> None:
+        """Makes room for classes that became known, keeping what was learned."""
+        self.classes = classes
+
+
+heads: Registry[type[Head]] = Registry(
+    "head",
+    "lgl_bench.heads",
+    tuple(f"lgl_bench.heads.{name}" for name in ("softmax", "one_vs_rest", "isomax", "genodin")),
+)
+
+
+def append_rows(rows: torch.Tensor, count: int) -> nn.Parameter:
+    """A parameter with rows drawn from N(0, 1) appended until there are `count`."""
+    return nn.Parameter(torch.cat([rows.data, torch.randn(count - len(rows), rows.shape[1])]))

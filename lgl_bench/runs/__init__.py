@@ -1,0 +1,1 @@
+"""Runs: from a stream, a protocol and methods to answers and grades."""

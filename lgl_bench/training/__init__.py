@@ -1,0 +1,1 @@
+"""Training: a model of backbone and head, fitted deterministically under a seed."""

@@ -1,0 +1,102 @@
+"""What one epoch walks over: the whole graph, sampled neighbourhoods, or vertices drawn uniformly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import torch
+
+from lgl_bench.backbones.graph_mlp import GraphMLP
+from lgl_bench.backbones.graphsage import GraphSAGE
+from lgl_bench.backbones.inputs import Inputs, inputs_of
+from lgl_bench.backbones.sparse import take_rows
+from lgl_bench.core.types import IntArray, Task
+from lgl_bench.training.contrastive import Neighbourhood, contrastive_loss
+from lgl_bench.training.model import Model
+from lgl_bench.training.sampling import NeighbourSampler
+
+
+class Batches(ABC):
+    """The losses of one epoch, one a step."""
+
+    @abstractmethod
+    def losses(self) -> Iterator[torch.Tensor]:
+        """Each loss is computed with the weights as they are when it is asked for."""
+
+
+class FullBatch(Batches):
+    """One step on the whole graph."""
+
+    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> None:
+        self.model = model
+        self.inputs = inputs_of(task.train.graph)
+        self.fit = torch.from_numpy(fit)
+        self.labels = columns[self.fit]
+
+    def losses(self) -> Iterator[torch.Tensor]:
+        """The loss of all training vertices."""
+        _, output = self.model.backbone(self.inputs)
+        yield self.model.head.loss(output[self.fit], self.labels)
+
+
+class SampledBatches(Batches):
+    """Batches of training vertices, shuffled every epoch, each with freshly sampled neighbours."""
+
+    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> None:
+        backbone = model.backbone
+        assert isinstance(backbone, GraphSAGE)
+        self.model = model
+        self.inputs = inputs_of(task.train.graph)
+        self.fit = torch.from_numpy(fit)
+        self.columns = columns
+        self.size = int(backbone.batch) if backbone.batch >= 1 else max(1, round(backbone.batch * len(fit)))
+        self.sampler = NeighbourSampler(task.train.graph, backbone.fanouts)
+
+    def losses(self) -> Iterator[torch.Tensor]:
+        """One loss a batch."""
+        for seeds in torch.split(self.fit[torch.randperm(len(self.fit))], self.size):
+            read, blocks = self.sampler.sample(seeds.numpy())
+            features = take_rows(self.inputs.features, torch.from_numpy(read))
+            _, output = self.model.backbone(Inputs(features, self.inputs.graph, blocks=blocks))
+            yield self.model.head.loss(output, self.columns[seeds])
+
+
+class DrawnBatch(Batches):
+    """Graph-MLP: one step on vertices drawn uniformly, cross-entropy and contrastive loss."""
+
+    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> None:
+        backbone = model.backbone
+        assert isinstance(backbone, GraphMLP)
+        self.model = model
+        self.backbone = backbone
+        self.inputs = inputs_of(task.train.graph)
+        self.labels = torch.full((task.train.graph.num_vertices,), -1)
+        self.labels[torch.from_numpy(fit)] = columns[torch.from_numpy(fit)]
+        self.neighbourhood = Neighbourhood(task.train.graph, backbone.r) if backbone.beta else None
+
+    def losses(self) -> Iterator[torch.Tensor]:
+        """The loss of one draw."""
+        n = len(self.labels)
+        batch = torch.randperm(n)[: self.backbone.batch]
+        h = self.backbone.body(self._read(batch))
+        loss = h.new_zeros(())
+        labels = self.labels[batch]
+        known = labels >= 0
+        if known.any():
+            output = self.backbone.last(self.inputs, h)
+            loss = loss + self.model.head.loss(output[known], labels[known])
+        if self.neighbourhood is not None:
+            row, col, gamma = (torch.from_numpy(part) for part in self.neighbourhood.between(batch.numpy()))
+            loss = loss + self.backbone.beta * contrastive_loss(h, row, col, gamma, self.backbone.tau)
+        if loss.requires_grad:
+            yield loss
+
+    def _read(self, batch: torch.Tensor) -> Inputs:
+        return Inputs(take_rows(self.inputs.features, batch), self.inputs.graph)
+
+
+def batches_of(model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> Batches:
+    """The way of walking that the backbone names."""
+    kinds: dict[str, type[Batches]] = {"full": FullBatch, "sampled": SampledBatches, "drawn": DrawnBatch}
+    return kinds[model.backbone.batching](model, task, fit, columns)  # type: ignore[call-arg]

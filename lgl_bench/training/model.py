@@ -1,0 +1,111 @@
+"""A backbone with a head, and what detectors may ask of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from lgl_bench.backbones import Backbone, Shape, backbones
+from lgl_bench.backbones.inputs import Inputs, inputs_of
+from lgl_bench.core.errors import PluginError, UsageError
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Outputs
+from lgl_bench.heads import Head, heads
+
+
+class Model(nn.Module):
+    """A classifier of the known classes.
+
+    Attributes:
+        known: Global class id of each output column.
+        training_graph: The graph it was fitted on and the vertices of the loss; detectors learn from them.
+    """
+
+    def __init__(self, backbone: Backbone, head: Head, known: IntArray) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.head = head
+        self.known = known
+        self._answers: dict[int, tuple[Graph, Outputs]] = {}
+
+    def forward(self, inputs: Inputs) -> Outputs:
+        """Logits and embeddings of every vertex, with gradients."""
+        z, output = self.backbone(inputs)
+        return Outputs(self.head.logits(output), z)
+
+    def outputs(self, graph: Graph) -> Outputs:
+        """Logits and embeddings in evaluation mode; computed once a graph."""
+        found = self._answers.get(id(graph))
+        if found is None:
+            self.eval()
+            with torch.no_grad():
+                z, output = self.backbone.infer(inputs_of(graph))
+                answer = Outputs(self.head.logits(output), z)
+            found = self._answers[id(graph)] = graph, answer
+        return found[1]
+
+    def logits_from(self, graph: Graph, embeddings: torch.Tensor) -> torch.Tensor:
+        """Logits from given embeddings: the last layer and the head alone."""
+        self.eval()
+        with torch.no_grad():
+            linear = self.head.linear
+            output = self.backbone.last(inputs_of(graph), embeddings) if linear else embeddings
+            return self.head.logits(output)
+
+    def probabilities(self, graph: Graph) -> FloatArray:
+        """Class probabilities, (n, known classes)."""
+        outputs = self.outputs(graph)
+        with torch.no_grad():
+            values = self.head.probabilities(outputs.logits if self.head.linear else outputs.embeddings)
+        return values.double().numpy()
+
+    def predict(self, graph: Graph) -> IntArray:
+        """Global class id with the largest logit."""
+        predicted: IntArray = self.known[self.outputs(graph).logits.argmax(dim=1).numpy()]
+        return predicted
+
+    def columns(self, labels: IntArray) -> IntArray:
+        """Output column of each global class id; -1 for those that are not known."""
+        table = np.full(int(max(labels.max(initial=0), self.known.max())) + 2, -1, dtype=np.int64)
+        table[self.known] = np.arange(len(self.known))
+        return table[labels]
+
+    def grow(self, known: IntArray) -> None:
+        """Makes room for classes that became known; those known keep their columns."""
+        if not np.array_equal(known[: len(self.known)], self.known):
+            raise UsageError("known classes can only be appended")
+        if len(known) > len(self.known):
+            self.head.grow(len(known))
+            if self.head.linear:
+                self.backbone.grow(len(known))
+        self.known = known
+        self.forget()
+
+    def forget(self) -> None:
+        """Drops remembered outputs, because the weights change."""
+        self._answers.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_answers": {}}
+
+
+def build_model(
+    backbone: str,
+    head: str,
+    features: int,
+    known: IntArray,
+    parameters: dict[str, Any],
+    head_parameters: dict[str, Any] | None = None,
+) -> Model:
+    """A fresh model; weights are drawn from torch's current random state."""
+    if len(known) < 2:
+        raise UsageError(f"{len(known)} known class: a classifier needs at least two")
+    head_type = heads.get(head)
+    shape = Shape(features, len(known) if head_type.linear else None)
+    try:
+        body = backbones.get(backbone)(shape, **parameters)
+    except TypeError as error:
+        raise PluginError(f"the backbone {backbone} does not take {parameters}: {error}") from error
+    return Model(body, head_type(body.width, len(known), **(head_parameters or {})), known)
