@@ -20,7 +20,7 @@ class Dropout(nn.Module):
 
     def __init__(self, share: float) -> None:
         super().__init__()
-        if not 0 <= share < 1:
+        if not 0 <= share < 1 or round(share * 65536) == 65536:
             raise UsageError(f"dropout = {share}: it must lie in [0, 1)")
         self.dropped = round(share * 65536)
 

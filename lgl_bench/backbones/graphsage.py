@@ -14,6 +14,7 @@ from lgl_bench.backbones import Backbone, Shape, backbones
 from lgl_bench.backbones.inputs import Inputs
 from lgl_bench.backbones.projection import Projection
 from lgl_bench.backbones.sparse import Matrix, SparseMatrix, take_rows
+from lgl_bench.core.errors import UsageError
 
 
 @backbones.register("graphsage")
@@ -41,6 +42,8 @@ class GraphSAGE(Backbone):
         fanout: tuple[int, int] = (25, 5),
     ) -> None:
         super().__init__(shape, hidden, layers, dropout)
+        if batch <= 0 or min(fanout) < 1:
+            raise UsageError(f"batch = {batch}, fanout = {fanout}: both must be positive")
         self.batch = batch
         self.fanouts = [fanout[0], *[fanout[1]] * (layers - 1)]
         self.own = nn.ModuleList(Projection(*size) for size in self.sizes())

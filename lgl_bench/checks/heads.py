@@ -24,7 +24,7 @@ def gives_one_logit_a_class(name: str) -> None:
 def gives_probabilities(name: str) -> None:
     """In [0, 1], one a class."""
     head, output = _head(name)
-    values = head.probabilities(output)
+    values = head.probabilities(head.logits(output))
     require(tuple(values.shape) == (_ROWS, _CLASSES), f"probabilities have shape {tuple(values.shape)}")
     require(bool(((values >= 0) & (values <= 1)).all()), "probabilities lie outside [0, 1]")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -19,7 +20,6 @@ TRAINING = TrainingParameters(epochs=60, lr=0.02)
 SMALL = {"hidden": 32, "layers": 2, "dropout": 0.3}
 
 
-@cache
 def static_stream() -> Stream:
     """One time step, four classes, some isolated vertices, a public split."""
     recipe = Recipe(
@@ -28,7 +28,6 @@ def static_stream() -> Stream:
     return generate(recipe, StreamInfo("planted"))
 
 
-@cache
 def temporal_stream() -> Stream:
     """Five years; a class is born in the third and one in the fifth; some vertices have no label."""
     recipe = Recipe(
@@ -67,9 +66,16 @@ class Bench:
         return ~np.isin(self.truth.labels, self.task.known)
 
 
-@cache
 def bench(head: str, backbone: str = "gcn") -> Bench:
-    """A small model with that head, trained without one of the four classes."""
+    """A small model with that head, trained without one of the four classes.
+
+    Every call gives a copy of its own: a plugin that changes what it is given must not spoil the next check.
+    """
+    return copy.deepcopy(_trained(head, backbone))
+
+
+@cache
+def _trained(head: str, backbone: str) -> Bench:
     task, truth = list(LeaveClassOut().tasks(static_stream(), 0))[-1]
     with seeded(0, "check"):
         model = build_model(

@@ -5,24 +5,25 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
-from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from lgl_bench import __version__
+from lgl_bench.cli.options import plugin_option
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning
 
 
 class _Group(click.Group):
     """Turns errors into one paragraph on stderr and the exit code that belongs to them."""
 
-    def invoke(self, ctx: click.Context) -> object:
+    def main(self, *args: Any, **settings: Any) -> Any:
         warnings.showwarning = _show_warning
         try:
-            return super().invoke(ctx)
+            return super().main(*args, **settings)
         except LglBenchError as error:
-            if ctx.params.get("debug"):
+            given = settings.get("args") or (args[0] if args else None) or sys.argv[1:]
+            if "--debug" in given:
                 traceback.print_exc()
             click.echo(f"lgl-bench: {error}", err=True)
             sys.exit(error.exit_code)
@@ -33,19 +34,9 @@ class _Group(click.Group):
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lgl-bench")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.option(
-    "--plugin",
-    "plugins",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A Python file that registers plugins; may be given again.",
-)
-def main(debug: bool, plugins: tuple[Path, ...]) -> None:
+@plugin_option
+def main(debug: bool) -> None:
     """A benchmark harness for open-world lifelong graph learning."""
-    from lgl_bench.core.registry import load_plugin
-
-    for path in plugins:
-        load_plugin(path)
 
 
 def _show_warning(

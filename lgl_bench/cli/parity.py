@@ -34,9 +34,11 @@ def parity(
 ) -> None:
     """Run the paper's cells with its hyperparameters and print them beside the printed ones.
 
-    Results are kept in OUT, so the command can be stopped and given again; the table is OUT/parity.csv.
+    Results are kept in OUT, so the command can be stopped and given again. OUT/parity.csv and OUT/parity.md hold
+    every result of that folder.
     """
     from lgl_bench.runs import parity as runs
+    from lgl_bench.runs import parity_table as table
     from lgl_bench.streams.catalogue import load
 
     if seeds < 1:
@@ -52,8 +54,9 @@ def parity(
     def report(job: Any, done: int, total: int) -> None:
         click.echo(f"{done}/{total} {job.stream} {job.backbone} {job.head} seed {job.seed}", err=True)
 
-    rows = runs.parity_table(runs.run_parity(todo, out, data_dir, jobs, report))
-    runs.write_table(rows, out / "parity.csv")
+    rows = table.parity_table(runs.run_parity(todo, out, data_dir, jobs, report))
+    table.write_table(rows, out / "parity.csv")
+    (out / "parity.md").write_text(table.markdown(rows), encoding="utf-8")
     if as_json:
         print_json(rows)
         return

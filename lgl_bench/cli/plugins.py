@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from lgl_bench.cli.options import plugin_option
 from lgl_bench.cli.output import print_json, print_table
 from lgl_bench.core.errors import LglBenchError, UnknownNameError, UsageError
 
@@ -28,6 +29,7 @@ def registries() -> dict[str, Any]:
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
+@plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(kind: str, as_json: bool) -> None:
     """List what is registered: backbones, heads, detectors, thresholds or protocols."""
@@ -46,11 +48,15 @@ def list_(kind: str, as_json: bool) -> None:
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Check every registered plugin.")
+@plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def check(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Run the checks battery on plugins, by name: `lgl-bench check odin gcn` or `lgl-bench check --all`."""
+    import torch
+
     from lgl_bench.checks import check_plugin
 
+    torch.set_num_threads(1)  # the models are small: threads would only wait for each other
     found = registries()
     wanted = [(kind, name) for kind, registry in found.items() for name in registry.names() if everything]
     for name in names:

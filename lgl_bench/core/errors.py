@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class LglBenchError(Exception):
     """Base of every error that lgl-bench raises on purpose."""
 
     exit_code = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors cross process borders; a constructor of several arguments must not be called again there.
+        return _restore, (type(self), str(self))
+
+
+def _restore(kind: type[LglBenchError], message: str) -> LglBenchError:
+    error = kind.__new__(kind, message)
+    error.args = (message,)
+    return error
 
 
 class LglBenchWarning(UserWarning):

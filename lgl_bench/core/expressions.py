@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import re
 import typing
 from collections.abc import Callable
@@ -78,6 +79,8 @@ class _Parser:
                 self._argument(arguments, parameters)
                 if self.token == ",":
                     self._take()
+                    if self.token == ")":
+                        raise self._error("an argument")
                 elif self.token != ")":
                     raise self._error("',' or ')'")
             self._take()
@@ -85,16 +88,15 @@ class _Parser:
 
     def _argument(self, arguments: list[Expression], parameters: dict[str, Constant]) -> None:
         here = self.start
+        bare = self.kind == "name" and not self.text[self.at :].lstrip().startswith("(")
         found = self._expression()
-        if self.token != "=":
+        if self.token != "=" or not bare:
             if parameters:
                 raise UsageError(
                     f"'{self.text}', position {here + 1}: '{found}' stands after a named value; put it first"
                 )
             arguments.append(found)
             return
-        if found.arguments or found.parameters:
-            raise self._error("',' or ')'")
         self._take()
         if found.name in parameters:
             raise UsageError(f"'{self.text}', position {here + 1}: '{found.name}' is given twice")
@@ -156,7 +158,7 @@ def complete(
     for name in given:
         if name not in accepted:
             guess = difflib.get_close_matches(name, accepted, n=1)
-            hint = f"; did you mean '{guess[0]}'?" if guess else ""
+            hint = f"; did you mean '{guess[0]}'?" if guess else "."
             takes = ", ".join(sorted(accepted)) or "none"
             raise UsageError(f"{registry.kind} '{expression.name}' has no parameter '{name}'{hint} It takes: {takes}")
     values: dict[str, Constant] = {}
@@ -189,7 +191,9 @@ def signature(plugin: Any) -> tuple[list[str], dict[str, tuple[Any, Any]]]:
 
 
 def _cast(value: Constant, kind: Any, what: str) -> Constant:
-    whole = isinstance(value, float) and value == int(value) if isinstance(value, float) else isinstance(value, int)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{what} = {value}: it must be finite")
+    whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
     if kind is bool and isinstance(value, bool):
         return value
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):

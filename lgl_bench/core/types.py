@@ -111,7 +111,7 @@ class Task:
         role: Validation tasks are for choosing and stay out of headline figures.
         fold: What tells tasks of one time apart: the class left out, "" where there is none.
         train: What may be learned from; labels that are not to be seen are -1.
-        fit_mask: Vertices of `train` the loss is taken on; each has a label.
+        fit_mask: Vertices of `train` the loss is taken on; each has a label. Nothing else is learned from labels.
         calibration: Vertices of `train` held out from the loss, for thresholds and score mappings. None where
             calibration comes from the answers of the task before.
         test: The graph to answer on.

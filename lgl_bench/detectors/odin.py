@@ -47,6 +47,6 @@ class Odin(Detector):
         def objective(inputs: Inputs) -> torch.Tensor:
             return confidence(model(inputs).logits, self.temperature)
 
-        moved = perturbed(model, graph, objective, self.eps)
+        moved = perturbed(model, graph, objective, self.eps, arcs=True)
         with torch.no_grad():
             return msp(model(moved).logits, self.temperature).numpy()

@@ -16,21 +16,24 @@ from lgl_bench.core.types import Graph
 from lgl_bench.training.model import Model
 
 
-def perturbed(model: Model, graph: Graph, objective: Callable[[Inputs], torch.Tensor], eps: float) -> Inputs:
-    """Inputs moved by eps * sign(gradient of the objective): non-zero features, and arc weights where there are any.
+def perturbed(
+    model: Model, graph: Graph, objective: Callable[[Inputs], torch.Tensor], eps: float, arcs: bool = False
+) -> Inputs:
+    """Inputs moved by eps * sign(gradient of the objective): non-zero features, and arc weights where asked for.
 
     Args:
         model: In evaluation mode.
         graph: What is moved.
         objective: A scalar from inputs.
         eps: Size of the step.
+        arcs: Whether arc weights move too, where the backbone has them.
     """
     start = inputs_of(graph)
     features = start.features
     values = (features.values if isinstance(features, SparseMatrix) else features).detach().clone()
     values.requires_grad_(True)
     weights = None
-    if model.backbone.edge_weights:
+    if arcs and model.backbone.edge_weights:
         weights = torch.ones(start.looped.num_edges(), requires_grad=True)
     moved = [values] if weights is None else [values, weights]
     with torch.enable_grad():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from lgl_bench.core.errors import PluginError, UsageError
@@ -33,9 +35,18 @@ class React(Detector):
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Learns where to clip."""
+        self.limit_ = self._limit(model, train, fit_vertices)
+        now = _Clipped(model, self.limit_)
+        seen = now
+        if calibration.model is not model:
+            before = self._limit(calibration.model, calibration.train, calibration.fit_vertices)
+            seen = _Clipped(calibration.model, before)
+        clipped = replace(calibration, model=seen)  # type: ignore[arg-type]
+        self.base.fit(now, train, fit_vertices, clipped)  # type: ignore[arg-type]
+
+    def _limit(self, model: Model, train: Snapshot, fit_vertices: IntArray) -> float:
         z = model.outputs(train.graph).embeddings[torch.from_numpy(fit_vertices)]
-        self.limit_ = float(torch.quantile(z.double().flatten()[:: max(1, z.numel() // 2**23)], self.percentile / 100))
-        self.base.fit(_Clipped(model, self.limit_), train, fit_vertices, calibration)  # type: ignore[arg-type]
+        return float(np.percentile(z.double().numpy(), self.percentile))
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """As the wrapped detector."""

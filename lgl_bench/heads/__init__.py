@@ -39,9 +39,12 @@ class Head(nn.Module, ABC):
     def loss(self, output: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Mean loss of training vertices; labels are columns of the logits."""
 
-    def probabilities(self, output: torch.Tensor) -> torch.Tensor:
+    def begin(self, labels: torch.Tensor) -> None:  # noqa: B027
+        """Sees the labels of all training vertices before the first step; batches show only some of them."""
+
+    def probabilities(self, logits: torch.Tensor) -> torch.Tensor:
         """Class probabilities."""
-        return torch.softmax(self.logits(output), dim=1)
+        return torch.softmax(logits, dim=1)
 
     def grow(self, classes: int) -> None:
         """Makes room for classes that became known, keeping what was learned."""

@@ -27,8 +27,13 @@ class GenOdin(Head):
 
     def logits(self, output: torch.Tensor) -> torch.Tensor:
         """The cosines divided by the confidence."""
-        g = torch.sigmoid(self.norm(self.confidence(output)))
-        return self.cosines(output) / g.clamp_min(1e-6)
+        raw = self.confidence(output)
+        if self.training and len(raw) == 1:  # one vertex has no variance: the running statistics stand in
+            norm = self.norm
+            scaled = nn.functional.batch_norm(raw, norm.running_mean, norm.running_var, norm.weight, norm.bias)
+        else:
+            scaled = self.norm(raw)
+        return self.cosines(output) / torch.sigmoid(scaled).clamp_min(1e-6)
 
     def loss(self, output: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Cross-entropy."""

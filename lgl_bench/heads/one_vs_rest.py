@@ -36,17 +36,16 @@ class OneVsRest(Head):
         """The outputs before the sigmoid."""
         return output
 
-    def probabilities(self, output: torch.Tensor) -> torch.Tensor:
+    def probabilities(self, logits: torch.Tensor) -> torch.Tensor:
         """The sigmoid of each class."""
-        return torch.sigmoid(output)
+        return torch.sigmoid(logits)
 
     def loss(self, output: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Binary cross-entropy, averaged over vertices and classes."""
         target = nn.functional.one_hot(labels, output.shape[1]).float()
-        weight = self.weights(labels, output.shape[1])
-        return nn.functional.binary_cross_entropy_with_logits(output, target, pos_weight=weight)
+        return nn.functional.binary_cross_entropy_with_logits(output, target, pos_weight=self.weights(labels))
 
-    def weights(self, labels: torch.Tensor, classes: int) -> torch.Tensor | None:
+    def weights(self, labels: torch.Tensor) -> torch.Tensor | None:
         """Weight of the positives of each class; none here."""
         return None
 
@@ -71,7 +70,13 @@ class GDoc(OneVsRest):
         if weight not in ("code", "paper"):
             raise UsageError(f"weight = '{weight}': it is 'code' or 'paper'")
         self.weight_rule = weight
+        self._weights: torch.Tensor | None = None
 
-    def weights(self, labels: torch.Tensor, classes: int) -> torch.Tensor:
-        """Weight of the positives of each class."""
-        return positive_weights(labels, classes, self.weight_rule)
+    def begin(self, labels: torch.Tensor) -> None:
+        """Counts the classes of all training vertices."""
+        self._weights = positive_weights(labels, self.classes, self.weight_rule)
+
+    def weights(self, labels: torch.Tensor) -> torch.Tensor:
+        """From all training vertices, or from those given where training has not begun."""
+        begun = self._weights is not None and len(self._weights) == self.classes
+        return self._weights if begun else positive_weights(labels, self.classes, self.weight_rule)  # type: ignore[return-value]

@@ -59,7 +59,8 @@ def _task(
     whole = stream.upto(stream.times[-1]).graph
     out = np.isin(stream.labels, hidden)
     graph, vertices = induced(whole, (codes != TEST) & ~out)
-    labels = np.where(codes[vertices] == TRAIN, stream.labels[vertices], -1)
+    labels = np.where(codes[vertices] > 0, stream.labels[vertices], -1)
+    fit_mask = codes[vertices] == TRAIN
     if role == "test":
         test, scored, kept = whole, np.flatnonzero(codes == TEST), np.arange(stream.num_vertices)
     else:
@@ -71,10 +72,10 @@ def _task(
         role=role,
         fold="/".join(str(k) for k in hidden),
         train=Snapshot(stream.times[-1], graph, labels, stream.born[vertices]),
-        fit_mask=labels >= 0,
+        fit_mask=fit_mask,
         calibration=np.flatnonzero(codes[vertices] == VALIDATION),
         test=test,
         scored=scored,
-        known=np.unique(labels[labels >= 0]),
+        known=np.unique(labels[fit_mask]),
     )
     return task, Truth(stream.labels[kept[scored]])

@@ -55,6 +55,8 @@ class Temporal(Protocol):
                 f"the temporal protocol needs years and a t0, which {stream.name} does not have; "
                 "import it with --t0, or use the leave-class-out protocol"
             )
+        if stream.index(t0) == len(stream.times) - 1:
+            raise UsageError(f"t0 = {t0} is the last year of {stream.name}: there is nothing left to score")
         births = stream.class_births()
         for i in range(stream.index(t0), len(stream.times) - 1):
             yield self._task(stream, births, i, "validation" if i == stream.index(t0) else "test")

@@ -32,17 +32,18 @@ class Transductive(Protocol):
         """The one task."""
         codes = split_of(stream, self.split, seed)
         graph = stream.upto(stream.times[-1]).graph
-        labels = np.where(codes == TRAIN, stream.labels, -1)
+        labels = np.where(np.isin(codes, (TRAIN, VALIDATION)), stream.labels, -1)
+        fit_mask = codes == TRAIN
         scored = np.flatnonzero(codes == TEST)
         task = Task(
             time=stream.times[-1],
             role="test",
             fold="",
             train=Snapshot(stream.times[-1], graph, labels, stream.born),
-            fit_mask=labels >= 0,
+            fit_mask=fit_mask,
             calibration=np.flatnonzero(codes == VALIDATION),
             test=graph,
             scored=scored,
-            known=np.unique(labels[labels >= 0]),
+            known=np.unique(labels[fit_mask]),
         )
         yield task, Truth(stream.labels[scored])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from lgl_bench.core.errors import PluginError, UsageError
+from lgl_bench.core.errors import LglBenchError, PluginError, UsageError
 from lgl_bench.core.expressions import Expression, build
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Scores, Task, Truth
 from lgl_bench.detectors import Calibration, Detector, checked, detectors
@@ -65,20 +66,20 @@ def answer_tasks(
 ) -> Iterator[tuple[TaskAnswers, Truth]]:
     """Walks over the tasks of a protocol. The truth is passed through untouched, for metrics."""
     check_heads(method)
-    before: _Trained | None = None
+    before: Trained | None = None
     for task, truth in protocol.tasks(stream, seed):
-        skipped = _why_not(task)
+        skipped = why_not(task)
         if skipped:
             yield TaskAnswers(task, None, skipped), truth
             continue
-        model = _start(task, method, before if protocol.chained else None, seed)
+        model = start_model(task, method, before if protocol.chained else None, seed)
         fit = train(model, task, method.preset.training, seed, on_epoch)
         if fit.status != "ok":
             before = None
             yield TaskAnswers(task, fit, f"{fit.status}: {fit.reason}"), truth
             continue
-        now = _Trained(model, task)
-        yield _answer(now, before, fit, method, seed, truth), truth
+        now = Trained(model, task)
+        yield score_task(now, before, fit, method, seed, truth), truth
         before = now
 
 
@@ -93,7 +94,7 @@ def check_heads(method: Method) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trained:
+class Trained:
     """A model and the task it was trained for."""
 
     model: Model
@@ -101,10 +102,12 @@ class _Trained:
 
     @property
     def fit_vertices(self) -> IntArray:
+        """Vertices of the loss."""
         return np.flatnonzero(self.task.fit_mask)
 
 
-def _why_not(task: Task) -> str:
+def why_not(task: Task) -> str:
+    """Why a task cannot be answered; empty where it can."""
     if len(task.known) < 2:
         return f"{len(task.known)} known classes; a classifier needs at least two"
     if not task.fit_mask.any():
@@ -112,7 +115,7 @@ def _why_not(task: Task) -> str:
     return "" if len(task.scored) else "no labelled vertex to score"
 
 
-def _start(task: Task, method: Method, before: _Trained | None, seed: int) -> Model:
+def start_model(task: Task, method: Method, before: Trained | None, seed: int) -> Model:
     """A fresh model, or a copy of the one of the year before, grown by the classes that became known."""
     with seeded(seed, "weights", task.time, task.fold):
         if before is None:
@@ -123,7 +126,7 @@ def _start(task: Task, method: Method, before: _Trained | None, seed: int) -> Mo
         return model
 
 
-def _calibration(now: _Trained, before: _Trained | None) -> Calibration:
+def _calibration(now: Trained, before: Trained | None) -> Calibration:
     """Held-out vertices; else the last task's scored ones as its model saw them; else the training ones."""
     task = now.task
     if task.calibration is not None:
@@ -134,7 +137,24 @@ def _calibration(now: _Trained, before: _Trained | None) -> Calibration:
     return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, now.fit_vertices, trained_on=True)
 
 
-def _answer(now: _Trained, before: _Trained | None, fit: Fit, method: Method, seed: int, truth: Truth) -> TaskAnswers:
+def score_task(
+    now: Trained,
+    before: Trained | None,
+    fit: Fit | None,
+    method: Method,
+    seed: int,
+    truth: Truth,
+) -> TaskAnswers:
+    """Scores and decides with everything the method names; what raises fails alone, with its reason.
+
+    Args:
+        now: The model and its task.
+        before: Those of the task before, for calibration.
+        fit: What became of the fit, where there was one.
+        method: Detectors and thresholds.
+        seed: Of the run.
+        truth: Shown to the oracle threshold, which is never ranked, and to nobody else.
+    """
     task, model = now.task, now.model
     calibration = _calibration(now, before)
     result = TaskAnswers(task, fit, predicted=model.predict(task.test)[task.scored])
@@ -143,14 +163,21 @@ def _answer(now: _Trained, before: _Trained | None, fit: Fit, method: Method, se
         try:
             scorer = Scorer(expression, model, task, now.fit_vertices, calibration)
             novelty = scorer.novelty(model, task.test)
-            result.novelty[name] = novelty[task.scored]
-            result.neighbour[name] = neighbour_mean(novelty, task.test.edges)[task.scored]
-            for threshold in method.thresholds:
-                new = ~np.isin(truth.labels, task.known)
-                result.rejected[name, str(threshold)] = _decide(threshold, scorer, novelty, seed, new)
-        except PluginError as error:
-            result.failed[name] = str(error)
+        except Exception as error:  # a plugin may raise anything; only its own rows fail
+            result.failed[name] = _reason(error)
+            continue
+        result.novelty[name] = novelty[task.scored]
+        result.neighbour[name] = neighbour_mean(novelty, task.test.edges)[task.scored]
+        for threshold in method.thresholds:
+            try:
+                result.rejected[name, str(threshold)] = _decide(threshold, scorer, novelty, seed, truth)
+            except Exception as error:
+                result.failed[f"{name}|{threshold}"] = _reason(error)
     return result
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, LglBenchError) else f"{type(error).__name__}: {error}"
 
 
 class Scorer:
@@ -175,14 +202,16 @@ class Scorer:
             )
         return novelty
 
+    @cached_property
     def train_scores(self) -> Scores:
         """Scores of the training graph, with the labels of the vertices of the loss."""
         graph = self.task.train.graph
-        labels = self.model.columns(self.task.train.labels)
+        labels = np.where(self.task.fit_mask, self.model.columns(self.task.train.labels), -1)
         return Scores(
             self.novelty(self.model, graph), self.model.probabilities(graph), graph, self.fit_vertices, labels
         )
 
+    @cached_property
     def calibration_scores(self) -> Scores:
         """Scores of the calibration vertices by the model that had not learned from them."""
         calibration = self.calibration
@@ -196,13 +225,13 @@ class Scorer:
         return Scores(novelty, probabilities, calibration.graph, calibration.vertices)
 
 
-def _decide(expression: Expression, scorer: Scorer, novelty: FloatArray, seed: int, new: BoolArray) -> BoolArray:
+def _decide(expression: Expression, scorer: Scorer, novelty: FloatArray, seed: int, truth: Truth) -> BoolArray:
     task = scorer.task
     test = Scores(novelty, scorer.model.probabilities(task.test), task.test, task.scored)
     threshold = build(expression, thresholds)
     if isinstance(threshold, Oracle):
-        threshold.reveal(new)
-    threshold.fit(scorer.train_scores(), scorer.calibration_scores(), seed)
+        threshold.reveal(~np.isin(truth.labels, task.known))
+    threshold.fit(scorer.train_scores, scorer.calibration_scores, seed)
     rejected = np.asarray(threshold.reject(test))
     if rejected.shape != task.scored.shape or rejected.dtype != np.bool_:
         raise PluginError(

@@ -5,15 +5,15 @@ Every finished job is one JSON file in the output folder, so an interrupted comm
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +21,11 @@ from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import complete, parse
 
+if TYPE_CHECKING:
+    from lgl_bench.runs.presets import Preset
+
 BACKBONES = ("gcn", "graphsage", "gat", "graph-mlp")
 HEADS = {"softmax": "odin", "isomax+": "isomax+", "gdoc": "gdoc"}
-LEAK = "the printed cell comes from a leak in the published code; not a target"
 # Graph-MLP's own check in the paper: transductive, Planetoid split, all classes known.
 TRANSDUCTIVE = {"cora": 0.778, "citeseer": 0.697, "pubmed": 0.776}
 
@@ -66,7 +68,7 @@ def run_job(job: Job, data_dir: str | None) -> dict[str, Any]:
     from lgl_bench.protocols.transductive import Transductive
     from lgl_bench.runs.answers import Method, answer_tasks
     from lgl_bench.runs.evaluate import grade
-    from lgl_bench.runs.presets import detector_preset, good_preset, preset
+    from lgl_bench.runs.presets import detector_preset, good_preset
     from lgl_bench.streams.catalogue import load
     from lgl_bench.streams.checksum import stream_checksum
 
@@ -74,7 +76,7 @@ def run_job(job: Job, data_dir: str | None) -> dict[str, Any]:
     stream = load(job.stream, Path(data_dir) if data_dir else None)
     protocol: Any = Transductive(job.split) if job.transductive else None
     protocol = protocol or (LeaveClassOut(job.split) if stream.static else Temporal())
-    chosen = preset(job.stream, job.split, job.backbone, job.head)
+    chosen = _preset(job)
     texts = [] if job.transductive else [HEADS[job.head]]
     base, alpha = good_preset(job.stream, job.split, job.backbone)
     if base in texts:
@@ -116,11 +118,11 @@ def run_parity(
     processes: int,
     on_done: Callable[[Job, int, int], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Runs the jobs that have no file yet, and returns the results of all."""
+    """Runs the jobs that have no file yet; returns every result in the folder, of earlier commands too."""
     if processes < 1:
         raise UsageError(f"--jobs {processes}: at least one process is needed")
     (out / "jobs").mkdir(parents=True, exist_ok=True)
-    missing = [job for job in jobs if not _file(out, job).is_file()]
+    missing = [job for job in jobs if not _up_to_date(_file(out, job), job, data_dir)]
     done = len(jobs) - len(missing)
     folder = str(data_dir) if data_dir else None
     # The longest first, so that no process is left with one at the end.
@@ -128,86 +130,46 @@ def run_parity(
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         running = {pool.submit(run_job, job, folder): job for job in missing}
         for future in as_completed(running):
+            if future.exception() is not None:
+                pool.shutdown(wait=True, cancel_futures=True)  # those under way end, and are kept
+                for other, job in running.items():
+                    if other.done() and not other.cancelled() and other.exception() is None:
+                        _write(_file(out, job), other.result())
             _write(_file(out, running[future]), future.result())
             done += 1
             if on_done is not None:
                 on_done(running[future], done, len(jobs))
-    return [json.loads(_file(out, job).read_text(encoding="utf-8")) for job in jobs]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "jobs").glob("[!.]*.json"))]
 
 
-def parity_table(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row a cell: paper, ours, deviation over seeds, difference."""
-    from lgl_bench.runs.presets import good_preset, table
-
-    printed = {(row["dataset"], row["split"], row["backbone"], row["detector"]): row for row in table("results")}
-    cells: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for result in results:
-        job = result["job"]
-        if job["transductive"]:
-            cells.setdefault((job["stream"], "transductive", job["backbone"], "none", ""), []).append(result)
-            continue
-        names = {name for fold in result["folds"] for name in fold["auroc"]}
-        for name in sorted(names):
-            detector = "good" if name.startswith("good(") else HEADS[job["head"]]
-            cells.setdefault((job["stream"], job["split"], job["backbone"], detector, name), []).append(result)
-    rows = []
-    for (stream, split, backbone, detector, expression), members in sorted(cells.items()):
-        paper = printed.get((stream, split, backbone, detector), {})
-        transductive = split == "transductive"
-        accuracy = [_mean(fold["accuracy"] for fold in result["folds"]) for result in members]
-        auroc = [_mean(fold["auroc"].get(expression) for fold in result["folds"]) for result in members]
-        row: dict[str, Any] = {
-            "stream": stream,
-            "split": split,
-            "backbone": backbone,
-            "detector": detector,
-            "expression": expression,
-            "seeds": len(members),
-        }
-        row |= _compared("accuracy", accuracy, TRANSDUCTIVE[stream] if transductive else paper.get("accuracy"))
-        row |= _compared("auroc", auroc, paper.get("auroc"))
-        row["note"] = LEAK if backbone == "graph-mlp" and split == "60-20-20" else ""
-        if detector == "good":
-            base = good_preset(stream, split, backbone)[0]
-            row["note"] = "; ".join(filter(None, [f"over {base}", row["note"]]))
-        row["fit_seconds"] = round(sum(fold["seconds"] for result in members for fold in result["folds"]), 1)
-        row |= {key: members[0]["versions"][key] for key in ("lgl_bench", "torch", "dgl", "python")}
-        row["stream_checksum"] = members[0]["stream_checksum"]
-        rows.append(row)
-    return rows
+def _up_to_date(path: Path, job: Job, data_dir: Path | None) -> bool:
+    """Whether a result is there and was made with today's parameters, data and version."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    chosen = _preset(job)
+    parameters = json.loads(json.dumps({**chosen.backbone, **asdict(chosen.training)}))
+    return bool(
+        stored["parameters"] == parameters
+        and stored["versions"]["lgl_bench"] == __version__
+        and stored["stream_checksum"] == _checksum(job.stream, data_dir)
+    )
 
 
-def write_table(rows: list[dict[str, Any]], path: Path) -> None:
-    """The table as CSV, written whole."""
-    partial = path.with_name(f".{path.name}.partial")
-    with partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    partial.replace(path)
+def _preset(job: Job) -> Preset:
+    """The paper's row; of its transductive check it prints none, so the one of the random split stands in."""
+    from lgl_bench.runs.presets import preset
+
+    return preset(job.stream, "60-20-20" if job.transductive else job.split, job.backbone, job.head)
 
 
-def _compared(metric: str, ours: list[float | None], paper: Any) -> dict[str, Any]:
-    values = [value for value in ours if value is not None]
-    mean = float(np.mean(values)) if values else None
-    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    printed = float(paper) if paper not in (None, "") else None
-    difference = mean - printed if mean is not None and printed is not None else None
-    return {
-        f"{metric}_paper": printed,
-        f"{metric}_ours": _rounded(mean),
-        f"{metric}_std": _rounded(deviation),
-        f"{metric}_difference": _rounded(difference),
-    }
+@cache
+def _checksum(stream: str, data_dir: Path | None) -> str:
+    from lgl_bench.streams.catalogue import load
+    from lgl_bench.streams.checksum import stream_checksum
 
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
-
-
-def _mean(values: Any) -> float | None:
-    defined = [value for value in values if value is not None]
-    return float(np.mean(defined)) if defined else None
+    return stream_checksum(load(stream, data_dir))
 
 
 def _file(out: Path, job: Job) -> Path:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Constant, Expression
 from lgl_bench.streams.catalogue import TWIN
 from lgl_bench.training.trainer import TrainingParameters
@@ -52,8 +53,10 @@ def preset(stream: str, split: str, backbone: str, head: str) -> Preset:
         row = rows.get((row_backbone, row_head, original, split))
     if row is None:
         # A backbone or head of somebody's own: the paper's GCN with a plain head is the nearest thing.
-        row = rows[("gcn", "softmax", original, split)]
         row_backbone, row_head = "gcn", "softmax"
+        row = rows.get((row_backbone, row_head, original, split))
+    if row is None:
+        raise UsageError(f"there are no hyperparameters for {stream} with the split '{split}'")
     parameters = _backbone_parameters(row, row_backbone)
     if capped:
         parameters["hidden"] = min(parameters["hidden"], _WIDEST_STAND_IN)

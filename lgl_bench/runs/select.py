@@ -40,7 +40,9 @@ class ValidationAnswers:
         return auroc(self.new, mixed).value
 
 
-def validation_rounds(select: Select, tasks: Sequence[tuple[int, str]], position: int) -> list[int]:
+def validation_rounds(
+    select: Select, tasks: Sequence[tuple[bool, str]], position: int, label_delay: int = 0
+) -> list[int]:
     """Which tasks a choice for the task at `position` may look at.
 
     Args:
@@ -48,11 +50,12 @@ def validation_rounds(select: Select, tasks: Sequence[tuple[int, str]], position
             the validation tasks of the same left-out class.
         tasks: Role and fold of every task, in order, as (is_validation, fold).
         position: The task the choice is for.
+        label_delay: Tasks until the labels of a task are known.
     """
     if select == "t1":
         return [i for i, (validation, _) in enumerate(tasks) if validation]
     if select == "prequential":
-        return list(range(position))
+        return list(range(max(0, position - label_delay)))
     if select == "nested":
         fold = tasks[position][1]
         return [i for i, (validation, other) in enumerate(tasks) if validation and other.split("/")[0] == fold]

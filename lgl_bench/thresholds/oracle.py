@@ -10,7 +10,7 @@ from lgl_bench.thresholds import Threshold, thresholds
 
 
 def best_cut(novelty: FloatArray, new: BoolArray) -> float:
-    """The cut with the largest macro F1 of known against new; the lowest of equals.
+    """The cut with the largest macro F1 of known against new; the highest of equals.
 
     >>> best_cut(np.array([0.1, 0.2, 0.6, 0.9]), np.array([False, False, True, True]))
     0.2

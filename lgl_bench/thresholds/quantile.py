@@ -17,7 +17,7 @@ def conformal_cut(novelty: FloatArray, q: float) -> float:
     >>> conformal_cut(np.arange(1, 10) / 10, q=0.2), conformal_cut(np.array([0.5]), q=0.1)
     (0.8, inf)
     """
-    rank = math.ceil((len(novelty) + 1) * (1.0 - q))
+    rank = math.ceil((len(novelty) + 1) * (1.0 - q) - 1e-9)  # 10 * (1 - 0.7) is a little more than 3
     return float(np.sort(novelty)[rank - 1]) if rank <= len(novelty) else math.inf
 
 
@@ -36,6 +36,8 @@ class Quantile(Threshold):
 
     def fit(self, train: Scores, calibration: Scores, seed: int) -> None:
         """Learns the cut."""
+        if not len(calibration.scored):
+            raise PluginError("there are no calibration vertices to take a quantile of")
         self.cut_ = self._cut(calibration.novelty[calibration.scored])
 
     def reject(self, test: Scores) -> BoolArray:

@@ -20,7 +20,6 @@ class Model(nn.Module):
 
     Attributes:
         known: Global class id of each output column.
-        training_graph: The graph it was fitted on and the vertices of the loss; detectors learn from them.
     """
 
     def __init__(self, backbone: Backbone, head: Head, known: IntArray) -> None:
@@ -56,10 +55,8 @@ class Model(nn.Module):
 
     def probabilities(self, graph: Graph) -> FloatArray:
         """Class probabilities, (n, known classes)."""
-        outputs = self.outputs(graph)
         with torch.no_grad():
-            values = self.head.probabilities(outputs.logits if self.head.linear else outputs.embeddings)
-        return values.double().numpy()
+            return self.head.probabilities(self.outputs(graph).logits).double().numpy()
 
     def predict(self, graph: Graph) -> IntArray:
         """Global class id with the largest logit."""
@@ -106,6 +103,9 @@ def build_model(
     shape = Shape(features, len(known) if head_type.linear else None)
     try:
         body = backbones.get(backbone)(shape, **parameters)
+        top = head_type(body.width, len(known), **(head_parameters or {}))
     except TypeError as error:
-        raise PluginError(f"the backbone {backbone} does not take {parameters}: {error}") from error
-    return Model(body, head_type(body.width, len(known), **(head_parameters or {})), known)
+        raise PluginError(
+            f"the backbone {backbone} does not take {parameters}, or the head {head} not {head_parameters}: {error}"
+        ) from error
+    return Model(body, top, known)

@@ -38,8 +38,10 @@ class TrainingParameters:
     patience: int | None = None
 
     def __post_init__(self) -> None:
-        if self.epochs < 1 or not self.lr > 0:
-            raise UsageError(f"epochs = {self.epochs}, lr = {self.lr}: both must be positive")
+        if self.epochs < 1 or not 0 < self.lr <= 1e30:
+            raise UsageError(f"epochs = {self.epochs}, lr = {self.lr}: both must be positive and finite")
+        if self.patience is not None and self.patience < 1:
+            raise UsageError(f"patience = {self.patience}: it must be at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def train(
     best: tuple[float, int, dict[str, torch.Tensor]] = (-1.0, 0, {})
     value, epoch = float("nan"), 0
     with seeded(seed, "train", task.time, task.fold):
+        model.head.begin(torch.from_numpy(columns[fit_vertices]))
         batches = batches_of(model, task, fit_vertices, torch.from_numpy(columns))
         optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr)
         for epoch in range(1, parameters.epochs + 1):

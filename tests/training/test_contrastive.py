@@ -42,7 +42,7 @@ def test_the_loss_and_its_gradient_equal_a_dense_loop(tau):
     (grad,) = torch.autograd.grad(ours, z)
     expected = loop(z, whole, tau)
     (expected_grad,) = torch.autograd.grad(expected, z)
-    assert math.isclose(float(ours), float(expected), rel_tol=1e-6)
+    assert math.isclose(ours.item(), expected.item(), rel_tol=1e-6)
     assert torch.allclose(grad, expected_grad, atol=1e-6)
 
 

@@ -1,0 +1,317 @@
+"""Plugins that are broken on purpose: each fails the check made for it, with a message that says what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lgl_bench.checks import check_plugin
+from lgl_bench.core.errors import PluginError
+from lgl_bench.core.types import Truth
+from lgl_bench.detectors import Detector, detectors
+from lgl_bench.detectors.msp import msp
+from lgl_bench.protocols import protocols
+from lgl_bench.protocols.leave_class_out import LeaveClassOut
+from lgl_bench.protocols.temporal import Temporal
+from lgl_bench.thresholds import Threshold, thresholds
+
+
+@pytest.fixture
+def check():
+    """Registers a plugin, checks it, and takes it away again: what failed, by check."""
+    added = []
+
+    def run(registry, kind, plugin):
+        registry.register("broken")(plugin)
+        added.append(registry)
+        results = check_plugin(kind, "broken")
+        return {result.check: result.reason for result in results if result.status == "failed"}
+
+    yield run
+    for registry in added:
+        del registry._plugins["broken"]
+
+
+@pytest.fixture
+def failures(check):
+    return lambda plugin: check(detectors, "detectors", plugin)
+
+
+class Sound(Detector):
+    def score(self, model, graph):
+        return msp(model.outputs(graph).logits).numpy()
+
+
+class TurnedRound(Sound):
+    def score(self, model, graph):
+        return 1 - super().score(model, graph)
+
+
+class Column(Sound):
+    def score(self, model, graph):
+        return super().score(model, graph)[:, None]
+
+
+class Peeks(Sound):
+    """Learns from labels outside the training vertices."""
+
+    def fit(self, model, train, fit_vertices, calibration):
+        outside = np.setdiff1d(np.arange(len(train.labels)), fit_vertices)
+        self.shift_ = train.labels[outside].sum() / 1e6
+
+    def score(self, model, graph):
+        if not hasattr(self, "shift_"):
+            raise PluginError("call fit first")
+        return np.clip(super().score(model, graph) + self.shift_, 0, 1)
+
+
+class Mutates(Sound):
+    def score(self, model, graph):
+        scores = super().score(model, graph)
+        graph.features[0, 0] += 1.0
+        return scores
+
+
+class MutatesTheModel(Sound):
+    def fit(self, model, train, fit_vertices, calibration):
+        next(model.parameters()).data.mul_(1.0001)
+
+    def score(self, model, graph):
+        return super().score(model, graph)
+
+
+class ChangesAParameter(Sound):
+    def __init__(self, temperature: float = 1.0) -> None:
+        self.temperature = temperature
+
+    def fit(self, model, train, fit_vertices, calibration):
+        self.temperature = 2.0
+        self.fitted_ = True
+
+    def score(self, model, graph):
+        if not hasattr(self, "fitted_"):
+            raise PluginError("call fit first")
+        return super().score(model, graph)
+
+
+class Unpicklable(Sound):
+    def fit(self, model, train, fit_vertices, calibration):
+        self.scale_ = lambda scores: scores
+
+    def score(self, model, graph):
+        if not hasattr(self, "scale_"):
+            raise PluginError("call fit first")
+        return self.scale_(super().score(model, graph))
+
+
+class Noisy(Sound):
+    def score(self, model, graph):
+        return 0.999 * super().score(model, graph) + 0.001 * np.random.default_rng().random(graph.num_vertices)
+
+
+class NotANumber(Sound):
+    def score(self, model, graph):
+        scores = super().score(model, graph)
+        scores[3] = np.nan
+        return scores
+
+
+class OutOfRange(Sound):
+    def score(self, model, graph):
+        return 3 * super().score(model, graph)
+
+
+class Unfitted(Sound):
+    """Gives an error nobody can read when it is not fitted."""
+
+    def fit(self, model, train, fit_vertices, calibration):
+        self.one_ = 1.0
+
+    def score(self, model, graph):
+        return self.one_ * super().score(model, graph)
+
+
+class ByPosition(Sound):
+    def score(self, model, graph):
+        return np.clip(super().score(model, graph) * (1 + np.arange(graph.num_vertices) / 1000), 0, 1)
+
+
+class NeedsEdges(Sound):
+    def score(self, model, graph):
+        return super().score(model, graph) * graph.edges[0].max() / graph.edges[0].max()
+
+
+BROKEN = [
+    (TurnedRound, "ranks planted novelty above chance", "sign"),
+    (Column, "returns one finite score a vertex", ", 1)"),
+    (Peeks, "reads no label it may not learn from", "peeks"),
+    (ChangesAParameter, "keeps its parameters when fitted", "temperature"),
+    (Unpicklable, "can be pickled", "pickle"),
+    (Noisy, "gives the same scores again", "seed"),
+    (NotANumber, "returns one finite score a vertex", "not finite"),
+    (OutOfRange, "stays in its documented range", "bounded = False"),
+    (Unfitted, "raises when it is not fitted", "AttributeError"),
+    (ByPosition, "follows a renumbering of the vertices", "renumbering"),
+    (NeedsEdges, "works without edges", "ValueError"),
+]
+
+
+def test_a_sound_detector_fails_nothing(failures):
+    assert failures(Sound) == {}
+
+
+@pytest.mark.parametrize(("plugin", "title", "said"), BROKEN, ids=[plugin.__name__ for plugin, *_ in BROKEN])
+def test_a_broken_detector_fails_the_check_made_for_it_with_a_message_that_says_why(failures, plugin, title, said):
+    found = failures(plugin)
+    assert said in found[title]
+
+
+@pytest.mark.parametrize("plugin", [Mutates, MutatesTheModel])
+def test_a_detector_that_changes_its_input_is_told_to_copy_it(failures, plugin):
+    assert "weights were changed; copy" in failures(plugin)["leaves its input as it was"]
+
+
+@pytest.mark.parametrize("plugin", [TurnedRound, Peeks, ChangesAParameter, Unpicklable, Unfitted, ByPosition])
+def test_one_fault_fails_one_check(failures, plugin):
+    assert len(failures(plugin)) == 1
+
+
+class LeaksLabels(Temporal):
+    """Training sees the labels of the year it is scored on."""
+
+    def tasks(self, stream, seed):
+        for task, truth in super().tasks(stream, seed):
+            later = stream.upto(task.time)
+            known = stream.known_at(task.time)
+            yield replace(task, train=later, fit_mask=later.labels >= 0, known=known), truth
+
+
+class LeaksKnown(Temporal):
+    """The classes of the scored year count as known."""
+
+    def tasks(self, stream, seed):
+        for task, truth in super().tasks(stream, seed):
+            yield replace(task, known=stream.known_at(task.time)), truth
+
+
+class LeaksThroughTheGraph(Temporal):
+    """Only vertices of known classes are scored, which tells who they are."""
+
+    def tasks(self, stream, seed):
+        for task, truth in super().tasks(stream, seed):
+            keep = np.isin(truth.labels, task.known)
+            yield replace(task, scored=task.scored[keep]), Truth(truth.labels[keep])
+
+
+class LeaksFeatures(LeaveClassOut):
+    """The answer is written into a feature of the test graph."""
+
+    def tasks(self, stream, seed):
+        for task, truth in super().tasks(stream, seed):
+            features = task.test.features.copy()
+            features[task.scored, 0] = truth.labels
+            yield replace(task, test=replace(task.test, features=features)), truth
+
+
+class ScoresTheUnlabelled(Temporal):
+    def tasks(self, stream, seed):
+        for task, _ in super().tasks(stream, seed):
+            scored = np.flatnonzero(stream.upto(task.time).born == task.time)
+            yield replace(task, scored=scored), Truth(stream.labels[scored])
+
+
+class ScoresTheOld(Temporal):
+    def tasks(self, stream, seed):
+        for task, truth in super().tasks(stream, seed):
+            yield (
+                replace(task, scored=np.append(0, task.scored)),
+                Truth(np.append(max(stream.labels[0], 0), truth.labels)),
+            )
+
+
+class Draws(LeaveClassOut):
+    """Another task at every walk."""
+
+    def tasks(self, stream, seed):
+        for task, truth in super().tasks(stream, seed):
+            order = np.random.default_rng().permutation(len(task.scored))
+            yield replace(task, scored=task.scored[order]), Truth(truth.labels[order])
+
+
+LEAKY = [
+    (LeaksLabels, "shows training no label of the future", "labels of the future"),
+    (LeaksLabels, "scores only vertices with a label that training did not see", "born that year"),
+    (LeaksLabels, "gives scores that do not depend on the truth", "scored vertices changed"),
+    (LeaksKnown, "knows the classes it trains on", "not the classes trained on"),
+    (LeaksThroughTheGraph, "shows training no label of the future", "labels of the future"),
+    (LeaksFeatures, "shows training no label of the future", "labels of the future"),
+    (LeaksFeatures, "gives scores that do not depend on the truth", "scored"),
+    (ScoresTheUnlabelled, "scores only vertices with a label that training did not see", "without a label"),
+    (ScoresTheOld, "scores only vertices with a label that training did not see", "born before"),
+    (Draws, "gives the same tasks again", "different tasks"),
+]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "title", "said"), LEAKY, ids=[f"{plugin.__name__}-{said.replace(' ', '_')}" for plugin, _, said in LEAKY]
+)
+def test_a_protocol_that_leaks_fails_the_check_made_for_it(check, plugin, title, said):
+    assert said in check(protocols, "protocols", plugin)[title]
+
+
+class Everybody(Threshold):
+    """Rejects the fewer, the more it is asked to."""
+
+    def __init__(self, q: float = 0.1) -> None:
+        self.q = q
+
+    def reject(self, test):
+        return test.novelty[test.scored] > np.quantile(test.novelty[test.scored], self.q)
+
+
+class Shares(Threshold):
+    def reject(self, test):
+        return test.novelty[test.scored]
+
+
+class Tosses(Threshold):
+    def reject(self, test):
+        return np.random.default_rng().random(len(test.scored)) < 0.5
+
+
+class Halves(Threshold):
+    def reject(self, test):
+        test.novelty[:] = test.novelty / 2
+        return test.novelty[test.scored] > 0.5
+
+
+class Forgets(Threshold):
+    def fit(self, train, calibration, seed):
+        self.delta_ = 0.5
+
+    def reject(self, test):
+        return test.novelty[test.scored] > getattr(self, "delta_", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "title", "said"),
+    [
+        (Everybody, "is monotone in its rate", "not monotone"),
+        (Shares, "decides for every scored vertex", "float64"),
+        (Tosses, "decides the same again", "differently"),
+        (Forgets, "raises when it is not fitted", "without having been fitted"),
+    ],
+)
+def test_a_broken_threshold_fails_the_check_made_for_it(check, plugin, title, said):
+    assert said in check(thresholds, "thresholds", plugin)[title]
+
+
+def test_a_threshold_that_changes_its_input_is_told_to_copy_it(check):
+    assert "copy" in check(thresholds, "thresholds", Halves)["leaves its input as it was"]
+
+
+def test_a_plugin_that_changes_its_input_does_not_spoil_the_checks_of_another(failures):
+    assert failures(Mutates)
+    assert not [result for result in check_plugin("detectors", "msp") if result.status == "failed"]

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from lgl_bench.backbones.inputs import inputs_of
+from lgl_bench.backbones.sparse import SparseMatrix
+from lgl_bench.detectors.odin import Odin, confidence
+from lgl_bench.detectors.perturb import perturbed
+from lgl_bench.training.model import build_model
+from tests.graphs import graph, random_graph, to_sparse
+
+EPS = 0.05
+
+
+@pytest.fixture
+def double():
+    """Double precision for everything torch makes, so that finite differences mean something."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def connected(seed=1):
+    """Seven connected vertices; some features are zero."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(7, 4))
+    x[rng.random((7, 4)) < 0.3] = 0
+    return graph([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 0), (1, 4)], x)
+
+
+def gcn(features=4, seed=0):
+    torch.manual_seed(seed)
+    return build_model("gcn", "softmax", features, np.arange(3), {"hidden": 5}).eval()
+
+
+def looped_arcs(g):
+    return np.stack([ends.numpy() for ends in inputs_of(g).looped.edges()])
+
+
+def logits_by_hand(model, x, arcs, weights):
+    """A GCN of two layers from dense matrices; a[v, u] is the weight of the arc from u to v."""
+    a = np.zeros((len(x), len(x)))
+    a[arcs[1], arcs[0]] = weights
+    a = a / np.sqrt(a.sum(axis=1))[:, None] / np.sqrt(a.sum(axis=0))[None, :]
+    (w0, b0), (w1, b1) = ((p.weight.detach().numpy(), p.bias.detach().numpy()) for p in model.backbone.projections)
+    return a @ np.maximum(a @ x @ w0 + b0, 0) @ w1 + b1
+
+
+def softmax(rows):
+    e = np.exp(rows - rows.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def slopes(function, at, step=1e-6):
+    """The gradient by central differences."""
+    found = np.zeros(at.size)
+    for i in range(at.size):
+        change = np.zeros(at.size)
+        change[i] = step
+        change = change.reshape(at.shape)
+        found[i] = (function(at + change) - function(at - change)) / (2 * step)
+    return found.reshape(at.shape)
+
+
+def moves(model, g, temperature=2.0, eps=EPS):
+    return perturbed(model, g, lambda inputs: confidence(model(inputs).logits, temperature), eps, arcs=True)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 1000.0])
+def test_features_and_arc_weights_move_along_the_finite_differences_of_the_summed_log_confidence(double, temperature):
+    g, model = connected(), gcn()
+    arcs, x, ones = looped_arcs(g), g.features, np.ones(looped_arcs(g).shape[1])
+
+    def objective(x, w):
+        return temperature * np.log(softmax(logits_by_hand(model, x, arcs, w) / temperature).max(axis=1)).sum()
+
+    by_feature = slopes(lambda at: objective(at, ones), x)
+    by_arc = slopes(lambda at: objective(x, at), ones)
+    assert min(np.abs(by_feature).min(), np.abs(by_arc).min()) > 1e-6
+    moved = moves(model, g, temperature)
+    assert np.allclose(moved.features.numpy() - x, EPS * np.sign(by_feature) * (x != 0), atol=1e-12)
+    assert np.allclose(moved.weights.numpy() - 1, EPS * np.sign(by_arc), atol=1e-12)
+    # The two arcs of an edge have weights of their own.
+    sign = {(u, v): s for u, v, s in zip(*arcs, np.sign(by_arc), strict=True)}
+    assert any(sign[u, v] != sign[v, u] for u, v in sign)
+    expected = 1 - softmax(
+        logits_by_hand(model, moved.features.numpy(), arcs, moved.weights.numpy()) / temperature
+    ).max(axis=1)
+    assert Odin(eps=EPS, temperature=temperature).score(model, g) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_gradient_of_the_objective_equals_finite_differences(double):
+    g, model = connected(seed=2), gcn(seed=3)
+    start = inputs_of(g)
+    arcs, ones = looped_arcs(g), np.ones(looped_arcs(g).shape[1])
+    x, w = torch.from_numpy(g.features).requires_grad_(), torch.ones(len(ones), requires_grad=True)
+    confidence(model(start.moved(x, w)).logits, 2.0).backward()
+
+    def objective(x, w):
+        return np.log(softmax(logits_by_hand(model, x, arcs, w) / 2).max(axis=1)).sum()
+
+    assert np.allclose(x.grad.numpy(), slopes(lambda at: objective(at, ones), g.features), atol=1e-7)
+    assert np.allclose(w.grad.numpy(), slopes(lambda at: objective(g.features, at), ones), atol=1e-7)
+
+
+def bag_of_words(sparse):
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((12, 48)) < 0.1, rng.random((12, 48)) + 0.5, 0).astype(np.float32)
+    edges = [(i, (i + 1) % 12) for i in range(12)]
+    return graph(edges, to_sparse(dense) if sparse else dense), dense
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_only_features_that_are_not_zero_move_and_each_by_exactly_the_step(sparse):
+    g, dense = bag_of_words(sparse)
+    assert isinstance(inputs_of(g).features, SparseMatrix) == sparse
+    features = moves(gcn(48), g).features
+    if sparse:
+        change = features.values.numpy() - dense[dense != 0]
+        assert features.graph is inputs_of(g).features.graph
+    else:
+        change = (features.numpy() - dense)[dense != 0]
+        assert not features.numpy()[dense == 0].any()
+    assert np.abs(change) == pytest.approx(np.full(len(change), EPS), abs=1e-6)
+    assert len(set(np.sign(change))) == 2
+
+
+def test_sparse_and_dense_features_move_alike_and_score_alike():
+    (sparse, values), (dense, _) = bag_of_words(True), bag_of_words(False)
+    model = gcn(48)
+    moved = moves(model, dense).features.numpy()
+    assert np.allclose(moves(model, sparse).features.values.numpy(), moved[values != 0], atol=1e-6)
+    detector = Odin(temperature=2.0)
+    assert detector.score(model, sparse) == pytest.approx(detector.score(model, dense), abs=1e-5)
+
+
+def test_every_arc_and_every_self_loop_of_a_gcn_moves_by_the_step(double):
+    g = connected()
+    weights = moves(gcn(), g).weights.numpy()
+    arcs = looped_arcs(g)
+    assert weights.shape == (16 + 7,)
+    assert (arcs[0] == arcs[1]).sum() == 7
+    assert np.abs(weights - 1) == pytest.approx(np.full(23, EPS), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["graphsage", "gat", "graph-mlp", "mlp"])
+def test_a_backbone_without_arc_weights_has_only_its_features_moved(name):
+    g = random_graph()
+    model = build_model(name, "softmax", 6, np.arange(3), {"hidden": 4}).eval()
+    moved = moves(model, g)
+    assert moved.weights is None
+    change = np.abs(moved.features.numpy() - g.features)
+    assert ((change < 1e-6) | (np.abs(change - EPS) < 1e-6)).all()
+    assert (change > 0).mean() > 0.8
+
+
+def test_without_a_step_odin_is_one_minus_the_largest_tempered_probability():
+    g = random_graph()
+    for name in ("gcn", "gat"):
+        model = build_model(name, "softmax", 6, np.arange(3), {"hidden": 4}).eval()
+        f = model.outputs(g).logits.double().numpy()
+        found = Odin(eps=0.0, temperature=10.0).score(model, g)
+        assert found == pytest.approx(1 - softmax(f / 10).max(axis=1), abs=1e-6)
+
+
+def test_a_step_makes_vertices_look_more_familiar_on_the_whole():
+    g, model = random_graph(), gcn(6)
+    before = Odin(eps=0.0, temperature=1.0).score(model, g)
+    assert Odin(eps=0.01, temperature=1.0).score(model, g).sum() < before.sum()
+
+
+def test_scoring_leaves_the_graph_and_the_remembered_inputs_as_they_were():
+    g, model = random_graph(), gcn(6)
+    before = g.features.copy()
+    detector = Odin(eps=0.5, temperature=1.0)
+    first = detector.score(model, g)
+    assert np.array_equal(g.features, before)
+    assert inputs_of(g).weights is None
+    assert np.array_equal(detector.score(model, g), first)
+    assert all(weight.grad is None for weight in model.parameters())
+
+
+def test_odin_has_the_step_and_the_temperature_of_the_paper_unless_told_otherwise():
+    assert (Odin().eps, Odin().temperature) == (0.05, 1000.0)

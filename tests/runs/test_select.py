@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lgl_bench.core.errors import UsageError
+from lgl_bench.core.types import Truth
+from lgl_bench.runs.answers import TaskAnswers
+from lgl_bench.runs.choose import choose_over_tasks, chosen_answer
+from lgl_bench.runs.select import ALPHAS, ValidationAnswers, choose_candidate, choose_good, validation_rounds
+from tests.graphs import random_graph, task_on
+
+NEW = np.array([True, False, False])
+
+
+class Scored:
+    """Validation answers whose AUROC is written down: candidate -> alpha -> value."""
+
+    def __init__(self, **values):
+        self.values = values
+
+    def score(self, candidate, alpha=0.0):
+        return self.values[candidate][alpha]
+
+
+def test_the_score_of_a_candidate_is_the_auroc_of_the_mix_with_its_neighbours():
+    answers = ValidationAnswers(NEW, {"a": np.array([0.4, 0.5, 0.1])}, {"a": np.array([0.9, 0.2, 0.1])})
+    assert answers.score("a") == 0.5
+    assert answers.score("a", 0.1) == 0.5  # 0.45 against 0.47 and 0.1
+    assert answers.score("a", 0.5) == 1.0  # 0.65 against 0.35 and 0.1
+
+
+def test_alphas_are_those_of_the_paper():
+    assert ALPHAS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def test_alpha_is_the_smallest_within_one_standard_error_of_the_best():
+    # Means .70 .79 .80 .785; the best has a standard error of .02, so .79 is within it and .70 is not.
+    seeds = [
+        [Scored(a={0.0: 0.68, 0.1: 0.78, 0.2: 0.78, 0.3: 0.78})],
+        [Scored(a={0.0: 0.72, 0.1: 0.80, 0.2: 0.82, 0.3: 0.79})],
+    ]
+    assert choose_good(seeds, ["a"], (0.0, 0.1, 0.2, 0.3)) == ("a", 0.1)
+
+
+def test_where_seeds_agree_the_best_alpha_itself_is_taken():
+    seeds = [[Scored(a={0.0: 0.70, 0.1: 0.79, 0.2: 0.80})], [Scored(a={0.0: 0.70, 0.1: 0.79, 0.2: 0.80})]]
+    assert choose_good(seeds, ["a"], (0.0, 0.1, 0.2)) == ("a", 0.2)
+
+
+def test_one_seed_has_no_standard_error():
+    assert choose_good([[Scored(a={0.0: 0.7, 0.1: 0.79, 0.2: 0.8})]], ["a"], (0.0, 0.1, 0.2)) == ("a", 0.2)
+
+
+def test_the_base_is_the_candidate_with_the_best_mean_over_seeds():
+    seeds = [[Scored(a={0.0: 0.9}, b={0.0: 0.8})], [Scored(a={0.0: 0.5}, b={0.0: 0.7})]]
+    assert choose_candidate(seeds, ["a", "b"]) == "b"
+    assert choose_candidate(seeds[:1], ["a", "b"]) == "a"
+    assert choose_good(seeds, ["a", "b"], (0.0,)) == ("b", 0.0)
+
+
+def test_the_first_of_equals_is_taken():
+    seeds = [[Scored(a={0.0: 0.7}, b={0.0: 0.7})]]
+    assert choose_candidate(seeds, ["b", "a"]) == "b"
+
+
+def test_tasks_of_a_seed_are_averaged_and_those_without_an_auroc_left_out():
+    seeds = [
+        [Scored(a={0.0: 0.6}, b={0.0: 0.9}), Scored(a={0.0: 0.8}, b={0.0: 0.4}), Scored(a={0.0: None}, b={0.0: None})]
+    ]
+    assert choose_candidate(seeds, ["a", "b"]) == "a"  # 0.70 against 0.65
+
+
+def test_nothing_can_be_chosen_where_no_task_has_both_kinds_of_vertices():
+    only_known = ValidationAnswers(~NEW & False, {"a": np.arange(3.0)}, {"a": np.arange(3.0)})
+    for choose in (choose_candidate, choose_good):
+        with pytest.raises(UsageError, match="nothing can be chosen.*preset"):
+            choose([[only_known]], ["a"])
+
+
+def test_what_a_choice_may_look_at():
+    years = [(True, ""), (False, ""), (False, ""), (False, "")]
+    assert [validation_rounds("t1", years, i) for i in (1, 3)] == [[0], [0]]
+    assert [validation_rounds("prequential", years, i) for i in range(4)] == [[], [0], [0, 1], [0, 1, 2]]
+    folds = [(True, "0/1"), (True, "0/2"), (False, "0"), (True, "1/0"), (True, "1/2"), (False, "1")]
+    assert validation_rounds("nested", folds, 2) == [0, 1]
+    assert validation_rounds("nested", folds, 5) == [3, 4]
+    # Class 10 is not class 1.
+    assert validation_rounds("nested", [(True, "10/1"), (True, "1/10"), (False, "1")], 2) == [1]
+
+
+def test_a_way_of_choosing_that_looks_at_nothing_is_refused():
+    with pytest.raises(UsageError, match="preset.*t1, prequential, nested"):
+        validation_rounds("preset", [(True, "")], 0)
+
+
+OWN = np.array([0.1, 0.9, 0.2, 0.15, 0.3])
+NEIGHBOURS = np.array([0.1, 0.9, 0.2, 0.8, 0.3])
+
+
+def walk(seed, roles=("validation", "test", "test"), folds=("", "", "")):
+    """Two of five vertices are new. Candidate a ranks them well, perfectly from alpha 0.3 on, and b as badly."""
+    base = task_on(random_graph(), np.arange(12) % 2, np.arange(7), np.array([0, 1]))
+    found = []
+    for time, (role, fold) in enumerate(zip(roles, folds, strict=True)):
+        task = replace(base, time=time, role=role, fold=fold)
+        parts = [{"a": part, "b": 1 - part} for part in (OWN, NEIGHBOURS)]
+        answers = TaskAnswers(task, None, predicted=np.full(5, seed), novelty=parts[0], neighbour=parts[1])
+        found.append((answers, Truth(np.array([0, 7, 1, 7, 0]))))
+    return found
+
+
+def both(*walks):
+    return {"a": walks, "b": walks}
+
+
+def turned(pair):
+    """The same task with every score turned round, so that b is the good one."""
+    answers, truth = pair
+    flipped = [{name: 1 - part for name, part in parts.items()} for parts in (answers.novelty, answers.neighbour)]
+    return replace(answers, novelty=flipped[0], neighbour=flipped[1]), truth
+
+
+def relabelled(pair):
+    """The same task with known and new vertices swapped."""
+    answers, truth = pair
+    return answers, Truth(np.where(truth.labels == 7, 0, 7))
+
+
+@pytest.mark.parametrize("changed", [turned, relabelled])
+@pytest.mark.parametrize("with_neighbours", [True, False])
+def test_other_answers_or_labels_on_test_tasks_change_nothing_that_t1_chooses(changed, with_neighbours):
+    walks = [walk(seed) for seed in range(3)]
+    others = [[w[0], changed(w[1]), changed(w[2])] for w in walks]
+    chosen = choose_over_tasks(both(*walks), "t1", with_neighbours)
+    assert chosen == choose_over_tasks(both(*others), "t1", with_neighbours)
+    assert chosen[0] is None
+    assert [(c.candidate, c.alpha) for c in chosen[1:]] == [("a", 0.3 if with_neighbours else 0.0)] * 2
+
+
+@pytest.mark.parametrize("changed", [turned, relabelled])
+def test_other_answers_or_labels_on_the_validation_task_do_change_what_t1_chooses(changed):
+    others = [[changed(w[0]), *w[1:]] for w in (walk(seed) for seed in range(3))]
+    assert choose_over_tasks(both(*others), "t1")[1].candidate == "b"
+
+
+@pytest.mark.parametrize("changed", [turned, relabelled])
+def test_a_prequential_choice_sees_earlier_years_and_neither_its_own_nor_later_ones(changed):
+    walks = [walk(seed) for seed in range(3)]
+
+    def candidates(which):
+        others = [[changed(pair) if i in which else pair for i, pair in enumerate(w)] for w in walks]
+        return [choice and choice.candidate for choice in choose_over_tasks(both(*others), "prequential")]
+
+    assert candidates([]) == [None, "a", "a"]
+    assert candidates([2]) == [None, "a", "a"]
+    assert candidates([0])[:2] == [None, "b"]
+    assert candidates([0, 1]) == [None, "b", "b"]
+    assert candidates([1])[1] == "a"
+
+
+def test_a_nested_choice_sees_the_validation_tasks_of_its_own_class_alone():
+    roles, folds = ("validation", "test", "validation", "test"), ("0/1", "0", "1/0", "1")
+    walks = [walk(seed, roles, folds) for seed in range(3)]
+    chosen = choose_over_tasks(both(*walks), "nested")
+    assert [choice is None for choice in chosen] == [True, False, True, False]
+    others = [[w[0], turned(w[1]), turned(w[2]), turned(w[3])] for w in walks]
+    again = choose_over_tasks(both(*others), "nested")
+    assert again[1] == chosen[1] and again[1].candidate == "a" and again[3].candidate == "b"
+
+
+def test_the_chosen_answer_is_the_mix_of_what_was_stored():
+    walks = [walk(seed) for seed in range(2)]
+    choice = choose_over_tasks(both(*walks), "t1")[1]
+    predicted, novelty = chosen_answer(both(*walks), choice, 1, 2)
+    stored = walks[1][2][0]
+    own, neighbours = stored.novelty[choice.candidate], stored.neighbour[choice.candidate]
+    assert np.allclose(novelty, (1 - choice.alpha) * own + choice.alpha * neighbours)
+    assert predicted.tolist() == [1] * 5
+    assert choice.expression == "good(a,alpha=0.3)"
+
+
+def test_a_stream_without_a_task_to_choose_on_is_refused():
+    only_tests = [walk(0, ("test", "test"), ("0", "1"))]
+    with pytest.raises(UsageError, match="preset"):
+        choose_over_tasks(both(*only_tests), "t1")

@@ -1,0 +1,50 @@
+"""What README and CONTRIBUTING show must work as shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lgl_bench.checks import check_plugin
+from lgl_bench.core.registry import load_plugin
+from lgl_bench.detectors import detectors
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def python_blocks(name: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_the_python_of_the_readme_runs_and_prints_a_snapshot(capsys):
+    (block,) = python_blocks("README.md")
+    exec(compile(block, "README.md", "exec"), {})
+    assert re.fullmatch(r"\d+ \(2, \d+\)\n", capsys.readouterr().out)
+
+
+def test_the_detector_of_contributing_passes_the_battery(tmp_path):
+    (block,) = python_blocks("CONTRIBUTING.md")
+    path = tmp_path / "margin.py"
+    path.write_text(block, encoding="utf-8")
+    load_plugin(path)
+    try:
+        results = check_plugin("detectors", "margin")
+    finally:
+        del detectors._plugins["margin"]
+    assert results
+    assert not [result for result in results if result.status == "failed"]
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/differences.md"])
+def test_every_link_to_a_file_of_the_repository_leads_somewhere(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert (ROOT / name).parent.joinpath(target).exists(), target
+
+
+def test_the_test_command_of_the_readme_is_the_one_ci_runs():
+    command = "pip install -c constraints.txt -e '.[test]' && pytest -n 2"
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "pip install -q -c constraints.txt -e '.[test]' && pytest -n 2" in (ROOT / ".ci/run").read_text("utf-8")

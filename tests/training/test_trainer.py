@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from lgl_bench.core.errors import UsageError
+from lgl_bench.protocols.leave_class_out import LeaveClassOut
+from lgl_bench.protocols.temporal import Temporal
+from lgl_bench.training import trainer
+from lgl_bench.training.model import build_model
+from lgl_bench.training.trainer import TrainingParameters, seeded, train
+from tests.graphs import small_stream
+
+BACKBONES = ["gcn", "graphsage", "gat", "graph-mlp"]
+
+
+@pytest.fixture(scope="module")
+def task():
+    return next(LeaveClassOut().tasks(small_stream(static=True), 0))[0]
+
+
+def fresh(task, backbone="gcn", **parameters):
+    sizes = {"hidden": 8, "dropout": 0.4} | ({"batch": 30, "fanout": (3, 2)} if backbone == "graphsage" else {})
+    with seeded(0, "weights"):
+        return build_model(backbone, "softmax", 16, task.known, sizes | parameters)
+
+
+def weights(model):
+    return torch.cat([value.detach().flatten().double() for value in model.state_dict().values()])
+
+
+def fitted(task, backbone="gcn", seed=0, **training):
+    model = fresh(task, backbone)
+    fit = train(model, task, TrainingParameters(**({"epochs": 4, "lr": 0.02} | training)), seed)
+    return model, fit
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_the_same_seed_gives_the_same_weights_bit_for_bit_and_another_seed_others(task, backbone):
+    (one, fit), (two, again), (other, _) = (fitted(task, backbone, seed) for seed in (3, 3, 4))
+    assert fit.status == "ok" and fit.epochs == 4
+    assert torch.equal(weights(one), weights(two)) and fit.loss == again.loss
+    assert not torch.equal(weights(one), weights(other))
+    assert not torch.equal(weights(one), weights(fresh(task, backbone)))
+
+
+def test_time_and_fold_of_a_task_have_their_own_random_numbers(task):
+    one = fitted(task)[0]
+    for other in (replace(task, time=task.time + 1), replace(task, fold="other")):
+        assert not torch.equal(weights(one), weights(fitted(other)[0]))
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_the_random_state_of_torch_is_as_before(task, backbone):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    fitted(task, backbone)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_fit_does_not_depend_on_the_random_state_of_torch(task):
+    torch.manual_seed(1)
+    one = fitted(task)[0]
+    torch.manual_seed(2)
+    assert torch.equal(weights(one), weights(fitted(task)[0]))
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_training_learns(task, backbone):
+    model, fit = fitted(task, backbone, epochs=15)
+    untrained = fresh(task, backbone)
+    graph, mask = task.train.graph, task.fit_mask
+    accuracy = [(m.predict(graph)[mask] == task.train.labels[mask]).mean() for m in (untrained, model)]
+    assert accuracy[1] > max(0.7, accuracy[0]) and np.isfinite(fit.loss) and fit.seconds > 0
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_labels_outside_the_loss_are_not_read(task, backbone):
+    rng = np.random.default_rng(0)
+    filled = np.where(task.fit_mask, task.train.labels, rng.choice(task.known, len(task.fit_mask)))
+    other = replace(task, train=replace(task.train, labels=filled))
+    assert torch.equal(weights(fitted(task, backbone)[0]), weights(fitted(other, backbone)[0]))
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_a_fit_that_diverges_ends_with_a_status_and_a_reason(task, backbone):
+    model, fit = fitted(task, backbone, lr=1e30, epochs=20)
+    assert fit.status == "diverged"
+    assert fit.reason and fit.epochs <= 20
+    assert not model.training
+
+
+def test_a_weight_that_is_not_finite_ends_the_fit_in_the_first_epoch(task):
+    model = fresh(task)
+    with torch.no_grad():
+        model.backbone.projections[0].weight[0, 0] = float("nan")
+    fit = train(model, task, TrainingParameters(epochs=5), 0)
+    assert (fit.status, fit.epochs) == ("diverged", 1)
+    assert "nan" in fit.reason and "epoch 1" in fit.reason
+
+
+def test_a_last_step_that_breaks_the_weights_does_not_pass_for_a_fit(task):
+    model = fresh(task)
+
+    def break_it(epoch, loss):
+        model.backbone.projections[0].weight.data[0, 0] = float("inf")
+
+    fit = train(model, task, TrainingParameters(epochs=1), 0, break_it)
+    assert np.isfinite(fit.loss)
+    assert fit.status == "diverged" and "weight" in fit.reason
+
+
+def test_early_stopping_goes_back_to_the_best_weights(task, monkeypatch):
+    seen = []
+
+    def accuracy_falls(model, task, held_out, columns, epoch, best):
+        value = {1: 0.2, 2: 0.7}.get(epoch, 0.5)
+        seen.append(weights(model))
+        if value <= best[0]:
+            return best
+        return value, epoch, {name: part.clone() for name, part in model.state_dict().items()}
+
+    monkeypatch.setattr(trainer, "_better", accuracy_falls)
+    model, fit = fitted(task, epochs=50, patience=3)
+    assert fit.epochs == 5  # the best was the second, three more were worse
+    assert torch.equal(weights(model), seen[1])
+    assert not torch.equal(weights(model), seen[-1])
+
+
+def test_early_stopping_ends_early_and_is_no_worse_on_held_out_vertices_than_its_last_epoch(task):
+    model, fit = fitted(task, epochs=300, patience=3)
+    last = fitted(task, epochs=fit.epochs)[0]
+    held_out = task.calibration
+    truth = task.train.labels[held_out]
+    assert fit.status == "ok" and 3 < fit.epochs < 300
+    assert (truth >= 0).all()
+    found = [float((m.predict(task.train.graph)[held_out] == truth).mean()) for m in (model, last)]
+    assert found[0] >= found[1] and found[0] > 0.6
+
+
+def test_early_stopping_needs_vertices_held_out():
+    temporal = next(Temporal().tasks(small_stream(), 0))[0]
+    with pytest.raises(UsageError, match="held-out"):
+        fitted(temporal, patience=2)
+
+
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"lr": 0.0}, {"lr": -1.0}, {"lr": float("nan")}])
+def test_parameters_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        TrainingParameters(**wrong)
+
+
+def test_every_epoch_is_told_and_telling_may_stop_the_fit(task):
+    told = []
+    train(fresh(task), task, TrainingParameters(epochs=3), 0, lambda epoch, loss: told.append((epoch, loss)))
+    assert [epoch for epoch, _ in told] == [1, 2, 3]
+    assert told[0][1] > told[-1][1] > 0
+
+    class Enough(Exception):  # noqa: N818
+        pass
+
+    def stop(epoch, loss):
+        told.append((epoch, loss))
+        if epoch == 2:
+            raise Enough
+
+    told.clear()
+    before = torch.get_rng_state()
+    with pytest.raises(Enough):
+        train(fresh(task), task, TrainingParameters(epochs=9), 0, stop)
+    assert [epoch for epoch, _ in told] == [1, 2]
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_outputs_remembered_from_before_the_fit_are_forgotten(task):
+    model = fresh(task)
+    before = model.outputs(task.test)
+    train(model, task, TrainingParameters(epochs=2), 0)
+    assert model.outputs(task.test) is not before
+
+
+def test_an_epoch_of_graphsage_walks_over_every_training_vertex_once(task, monkeypatch):
+    batches = []
+    real = trainer.batches_of
+
+    def watched(model, task, fit, columns):
+        found = real(model, task, fit, columns)
+        sample = found.sampler.sample
+        found.sampler.sample = lambda seeds: (batches.append(seeds.copy()), sample(seeds))[1]
+        return found
+
+    monkeypatch.setattr(trainer, "batches_of", watched)
+    fitted(task, "graphsage", epochs=2)
+    fit = np.flatnonzero(task.fit_mask)
+    one_epoch = -(-len(fit) // 30)
+    assert len(batches) == 2 * one_epoch
+    orders = [np.concatenate(batches[:one_epoch]), np.concatenate(batches[one_epoch:])]
+    assert all(np.array_equal(np.sort(order), fit) for order in orders)
+    assert not np.array_equal(*orders)
+
+
+def test_a_batch_below_one_is_a_share_of_the_training_vertices(task):
+    model = fresh(task, "graphsage", batch=0.2)
+    fit = np.flatnonzero(task.fit_mask)
+    assert trainer.batches_of(model, task, fit, torch.from_numpy(model.columns(task.train.labels))).size == round(
+        0.2 * len(fit)
+    )
