@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# Before torch is imported: on matrices this small, threads only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
+from hypothesis import settings
+
+# How long one example takes says nothing on cores that are shared with other tests.
+settings.register_profile("shared-cores", deadline=None)
+settings.load_profile("shared-cores")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -71,9 +71,6 @@ class Registry(Generic[T]):
     def __contains__(self, name: object) -> bool:
         self._load()
         return name in self._plugins
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names())
 
     def _add(self, name: str, plugin: T) -> None:
         taken = self._plugins.get(name)

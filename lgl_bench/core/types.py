@@ -166,15 +166,6 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A method's answer for the scored vertices: class, novelty, and whether it calls them new."""
-
-    label: IntArray
-    novelty: FloatArray
-    rejected: BoolArray | None
-
-
-@dataclass(frozen=True, slots=True)
 class Value:
     """What a metric gives: a number, or None with the reason why there is none."""
 

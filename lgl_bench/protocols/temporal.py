@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.types import IntArray, Snapshot, Task, Truth
+from lgl_bench.core.types import Snapshot, Task, Truth
 from lgl_bench.protocols import Protocol, protocols
 from lgl_bench.streams.stream import Stream
 
@@ -57,17 +57,13 @@ class Temporal(Protocol):
             )
         if stream.index(t0) == len(stream.times) - 1:
             raise UsageError(f"t0 = {t0} is the last year of {stream.name}: there is nothing left to score")
-        births = stream.class_births()
         for i in range(stream.index(t0), len(stream.times) - 1):
-            yield self._task(stream, births, i, "validation" if i == stream.index(t0) else "test")
+            yield self._task(stream, i, "validation" if i == stream.index(t0) else "test")
 
-    def _task(
-        self, stream: Stream, births: dict[int, int], i: int, role: Literal["validation", "test"]
-    ) -> tuple[Task, Truth]:
+    def _task(self, stream: Stream, i: int, role: Literal["validation", "test"]) -> tuple[Task, Truth]:
         year, next_year = stream.times[i], stream.times[i + 1]
         since = None if self.history is None else stream.times[max(0, i + 1 - self.history)]
-        # The last year whose labels have arrived: delays count existing years, as tasks do.
-        arrived = stream.times[i - self.label_delay] if i >= self.label_delay else stream.times[0] - 1
+        arrived = year - self.label_delay  # the last year whose labels are there
         train = _hide_labels(stream.upto(year, since), arrived)
         test = stream.upto(next_year, since)
         scored = np.flatnonzero((test.born == next_year) & (test.labels >= 0))
@@ -80,7 +76,7 @@ class Temporal(Protocol):
             calibration=None,
             test=test.graph,
             scored=scored,
-            known=_known(births, arrived),
+            known=stream.known_at(arrived),
         )
         return task, Truth(test.labels[scored])
 
@@ -88,8 +84,3 @@ class Temporal(Protocol):
 def _hide_labels(snapshot: Snapshot, arrived: int) -> Snapshot:
     late = snapshot.born > arrived
     return replace(snapshot, labels=np.where(late, -1, snapshot.labels)) if late.any() else snapshot
-
-
-def _known(births: dict[int, int], arrived: int) -> IntArray:
-    """Ordered by birth, then id: a class that becomes known later is appended."""
-    return np.array([k for k, year in births.items() if year <= arrived], dtype=np.int64)

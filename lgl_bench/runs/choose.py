@@ -15,7 +15,7 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.types import FloatArray, IntArray, Truth
 from lgl_bench.detectors.good import mix
 from lgl_bench.runs.answers import TaskAnswers
-from lgl_bench.runs.select import Select, ValidationAnswers, choose_candidate, choose_good, validation_rounds
+from lgl_bench.runs.select import Round, Select, ValidationAnswers, choose_candidate, choose_good, validation_rounds
 
 Walk = Sequence[tuple[TaskAnswers, Truth]]
 """The answers of one seed, task by task."""
@@ -43,15 +43,15 @@ def choose_over_tasks(
         walks: Per candidate, one walk a seed. Candidates may come from different heads.
         select: What a choice may look at.
         with_neighbours: Whether alpha is chosen too, as for `good(auto)`.
-        label_delay: Tasks until the labels of a task are known.
+        label_delay: Years until a label arrives.
     """
     candidates = list(walks)
     first = walks[candidates[0]][0]
-    tasks = [(answers.task.role == "validation", answers.task.fold) for answers, _ in first]
+    tasks = [Round(a.task.role == "validation", a.task.fold, a.task.time) for a, _ in first]
     chosen: list[Chosen | None] = []
-    for position, (validation, _) in enumerate(tasks):
+    for position, task in enumerate(tasks):
         rounds = [i for i in validation_rounds(select, tasks, position, label_delay) if _answered(walks, i)]
-        if (validation and select != "prequential") or not _answered(walks, position) or not rounds:
+        if (task.validation and select != "prequential") or not _answered(walks, position) or not rounds:
             chosen.append(None)
             continue
         seen = [[_validation(walks, candidates, seed, i) for i in rounds] for seed in range(len(walks[candidates[0]]))]

@@ -7,7 +7,7 @@ smallest value within one standard error of the best, because a smaller neighbou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,25 +40,32 @@ class ValidationAnswers:
         return auroc(self.new, mixed).value
 
 
-def validation_rounds(
-    select: Select, tasks: Sequence[tuple[bool, str]], position: int, label_delay: int = 0
-) -> list[int]:
+class Round(NamedTuple):
+    """What a choice needs to know of a task: whether it is for choosing, the class left out, the year scored."""
+
+    validation: bool
+    fold: str
+    time: int
+
+
+def validation_rounds(select: Select, tasks: Sequence[Round], position: int, label_delay: int = 0) -> list[int]:
     """Which tasks a choice for the task at `position` may look at.
 
     Args:
         select: "t1": the validation task; "prequential": every earlier task, whose labels are known by then; "nested":
             the validation tasks of the same left-out class.
-        tasks: Role and fold of every task, in order, as (is_validation, fold).
+        tasks: Every task, in order.
         position: The task the choice is for.
-        label_delay: Tasks until the labels of a task are known.
+        label_delay: Years until a label arrives.
     """
     if select == "t1":
-        return [i for i, (validation, _) in enumerate(tasks) if validation]
+        return [i for i, task in enumerate(tasks) if task.validation]
     if select == "prequential":
-        return list(range(max(0, position - label_delay)))
+        # A task trains up to the year that the one before it scored.
+        return [i for i in range(position) if tasks[i].time + label_delay <= tasks[position - 1].time]
     if select == "nested":
-        fold = tasks[position][1]
-        return [i for i, (validation, other) in enumerate(tasks) if validation and other.split("/")[0] == fold]
+        fold = tasks[position].fold
+        return [i for i, task in enumerate(tasks) if task.validation and task.fold.split("/")[0] == fold]
     raise UsageError(f"select = '{select}' chooses nothing; it is one of t1, prequential, nested")
 
 

@@ -128,10 +128,8 @@ class Stream:
         )
 
     def known_at(self, time: int) -> IntArray:
-        """Classes with at least one labelled vertex up to `time`, ordered by birth, then id."""
-        labels = self.labels[: self.vertex_ends[self.index(time)]]
-        classes = self.class_births()
-        return np.array([k for k in classes if k in set(labels.tolist())], dtype=np.int64)
+        """Classes with a labelled vertex up to `time`, ordered by birth, then id: later ones are appended."""
+        return np.array([k for k, year in self.class_births().items() if year <= time], dtype=np.int64)
 
     def class_births(self) -> dict[int, int]:
         """Year in which each class is first seen, ordered by that year, then class id."""

@@ -9,7 +9,7 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.types import Truth
 from lgl_bench.runs.answers import TaskAnswers
 from lgl_bench.runs.choose import choose_over_tasks, chosen_answer
-from lgl_bench.runs.select import ALPHAS, ValidationAnswers, choose_candidate, choose_good, validation_rounds
+from lgl_bench.runs.select import ALPHAS, Round, ValidationAnswers, choose_candidate, choose_good, validation_rounds
 from tests.graphs import random_graph, task_on
 
 NEW = np.array([True, False, False])
@@ -80,20 +80,29 @@ def test_nothing_can_be_chosen_where_no_task_has_both_kinds_of_vertices():
             choose([[only_known]], ["a"])
 
 
+YEARS = [Round(i == 0, "", year) for i, year in enumerate((2001, 2003, 2004, 2005))]
+
+
 def test_what_a_choice_may_look_at():
-    years = [(True, ""), (False, ""), (False, ""), (False, "")]
-    assert [validation_rounds("t1", years, i) for i in (1, 3)] == [[0], [0]]
-    assert [validation_rounds("prequential", years, i) for i in range(4)] == [[], [0], [0, 1], [0, 1, 2]]
-    folds = [(True, "0/1"), (True, "0/2"), (False, "0"), (True, "1/0"), (True, "1/2"), (False, "1")]
+    assert [validation_rounds("t1", YEARS, i) for i in (1, 3)] == [[0], [0]]
+    assert [validation_rounds("prequential", YEARS, i) for i in range(4)] == [[], [0], [0, 1], [0, 1, 2]]
+    folds = [Round("/" in fold, fold, 0) for fold in ("0/1", "0/2", "0", "1/0", "1/2", "1")]
     assert validation_rounds("nested", folds, 2) == [0, 1]
     assert validation_rounds("nested", folds, 5) == [3, 4]
     # Class 10 is not class 1.
-    assert validation_rounds("nested", [(True, "10/1"), (True, "1/10"), (False, "1")], 2) == [1]
+    assert validation_rounds("nested", [Round("/" in fold, fold, 0) for fold in ("10/1", "1/10", "1")], 2) == [1]
+
+
+def test_a_prequential_choice_waits_for_labels_that_arrive_late():
+    # The task at position 3 trains up to 2004; with a delay of a year, labels up to 2003 are there.
+    assert validation_rounds("prequential", YEARS, 3, label_delay=1) == [0, 1]
+    assert validation_rounds("prequential", YEARS, 2, label_delay=1) == [0]
+    assert validation_rounds("prequential", YEARS, 1, label_delay=1) == []
 
 
 def test_a_way_of_choosing_that_looks_at_nothing_is_refused():
     with pytest.raises(UsageError, match="preset.*t1, prequential, nested"):
-        validation_rounds("preset", [(True, "")], 0)
+        validation_rounds("preset", [Round(True, "", 0)], 0)
 
 
 OWN = np.array([0.1, 0.9, 0.2, 0.15, 0.3])
