@@ -132,9 +132,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Labels of the scored vertices, for metrics only."""
+    """What metrics and the store may know of the scored vertices: labels, and positions in the stream."""
 
     labels: IntArray
+    vertices: IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,4 +78,4 @@ def _task(
         scored=scored,
         known=np.unique(labels[fit_mask]),
     )
-    return task, Truth(stream.labels[kept[scored]])
+    return task, Truth(stream.labels[kept[scored]], kept[scored])

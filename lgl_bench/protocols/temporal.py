@@ -78,7 +78,7 @@ class Temporal(Protocol):
             scored=scored,
             known=stream.known_at(arrived),
         )
-        return task, Truth(test.labels[scored])
+        return task, Truth(test.labels[scored], test.first + scored)
 
 
 def _hide_labels(snapshot: Snapshot, arrived: int) -> Snapshot:

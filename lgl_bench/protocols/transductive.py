@@ -46,4 +46,4 @@ class Transductive(Protocol):
             scored=scored,
             known=np.unique(labels[fit_mask]),
         )
-        yield task, Truth(stream.labels[scored])
+        yield task, Truth(stream.labels[scored], scored)

@@ -122,8 +122,18 @@ def fetch_stream(
     offline: bool = False,
     force: bool = False,
     progress: bool = True,
+    patient: bool = True,
 ) -> Stream:
-    """Downloads a stream's files and imports them."""
+    """Downloads a stream's files and imports them.
+
+    Args:
+        name: A stream with a manifest.
+        folder: The data folder.
+        offline: Whether to use only files downloaded before.
+        force: Whether to replace a stream of that name.
+        progress: Whether to show a progress bar.
+        patient: Whether to try again and wait; otherwise one short try, for a machine that may have no network.
+    """
     folder = data_folder(folder)
     known = manifests()
     if name not in known:
@@ -137,7 +147,15 @@ def fetch_stream(
         raise UsageError(f"{folder / name} exists already; give --force to replace it")
     downloads = folder / "downloads" / name
     paths = [
-        fetch(Download(f.name, f.urls, f.sha256), downloads, offline=offline, progress=progress) for f in manifest.files
+        fetch(
+            Download(f.name, f.urls, f.sha256),
+            downloads,
+            offline=offline,
+            progress=progress,
+            retries=5 if patient else 0,
+            timeout=30.0 if patient else 5.0,
+        )
+        for f in manifest.files
     ]
     return import_stream(name, paths[0] if len(paths) == 1 else downloads, folder, force=force)
 

@@ -125,6 +125,10 @@ def test_features_go_the_sparse_way_only_where_that_is_cheaper():
     assert isinstance(to_matrix(to_sparse(few)), SparseMatrix)
     assert isinstance(to_matrix(to_sparse(np.ones((50, 100), dtype=np.float32))), torch.Tensor)
     assert isinstance(to_matrix(to_sparse(few[:, :8])), torch.Tensor)
+    # Weighting rows costs more than adding them: at 10 % only ones are worth it.
+    tenth = np.where(np.arange(100) % 10 == 0, np.ones((50, 100)), 0).astype(np.float32)
+    assert isinstance(to_matrix(to_sparse(tenth)), SparseMatrix)
+    assert isinstance(to_matrix(to_sparse(0.5 * tenth)), torch.Tensor)
 
 
 def test_the_inputs_of_a_graph_are_made_once():

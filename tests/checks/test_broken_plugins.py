@@ -202,7 +202,7 @@ class LeaksThroughTheGraph(Temporal):
     def tasks(self, stream, seed):
         for task, truth in super().tasks(stream, seed):
             keep = np.isin(truth.labels, task.known)
-            yield replace(task, scored=task.scored[keep]), Truth(truth.labels[keep])
+            yield replace(task, scored=task.scored[keep]), Truth(truth.labels[keep], truth.vertices[keep])
 
 
 class LeaksFeatures(LeaveClassOut):
@@ -219,7 +219,7 @@ class ScoresTheUnlabelled(Temporal):
     def tasks(self, stream, seed):
         for task, _ in super().tasks(stream, seed):
             scored = np.flatnonzero(stream.upto(task.time).born == task.time)
-            yield replace(task, scored=scored), Truth(stream.labels[scored])
+            yield replace(task, scored=scored), Truth(stream.labels[scored], scored)
 
 
 class ScoresTheOld(Temporal):
@@ -227,7 +227,7 @@ class ScoresTheOld(Temporal):
         for task, truth in super().tasks(stream, seed):
             yield (
                 replace(task, scored=np.append(0, task.scored)),
-                Truth(np.append(max(stream.labels[0], 0), truth.labels)),
+                Truth(np.append(max(stream.labels[0], 0), truth.labels), np.append(0, truth.vertices)),
             )
 
 
@@ -237,7 +237,7 @@ class Draws(LeaveClassOut):
     def tasks(self, stream, seed):
         for task, truth in super().tasks(stream, seed):
             order = np.random.default_rng().permutation(len(task.scored))
-            yield replace(task, scored=task.scored[order]), Truth(truth.labels[order])
+            yield replace(task, scored=task.scored[order]), Truth(truth.labels[order], truth.vertices[order])
 
 
 LEAKY = [

@@ -293,7 +293,7 @@ def test_another_detector_beside_it_changes_no_score():
 
 def test_grades_are_accuracy_over_known_classes_auroc_and_decisions():
     task = task_on(random_graph(), np.arange(12) % 2, np.arange(7), np.array([0, 1]))
-    truth = Truth(np.array([0, 1, 1, 5, 5]))
+    truth = Truth(np.array([0, 1, 1, 5, 5]), np.arange(5))
     answers = TaskAnswers(
         task,
         Fit("ok", "", 1, 0.1, 0.1),
@@ -316,12 +316,12 @@ def test_a_year_without_new_classes_has_no_auroc_and_says_why():
     answers = TaskAnswers(
         task, Fit("ok", "", 1, 0.1, 0.1), predicted=np.zeros(5, dtype=int), novelty={"a": np.arange(5) / 5}
     )
-    found = grade(answers, Truth(np.array([0, 1, 1, 0, 0])))
+    found = grade(answers, Truth(np.array([0, 1, 1, 0, 0]), np.arange(5)))
     assert found.auroc["a"] == Value(None, "no new vertex") and found.new == 0
 
 
 def test_a_skipped_task_has_no_grades_but_the_reason():
     task = task_on(random_graph(), np.arange(12) % 2, np.arange(7), np.array([0, 1]))
-    found = grade(TaskAnswers(task, None, "no labelled training vertex"), Truth(np.zeros(5, dtype=int)))
+    found = grade(TaskAnswers(task, None, "no labelled training vertex"), Truth(np.zeros(5, dtype=int), np.arange(5)))
     assert found.accuracy == Value(None, "no labelled training vertex")
     assert not found.auroc and not found.decisions

@@ -117,7 +117,7 @@ def walk(seed, roles=("validation", "test", "test"), folds=("", "", "")):
         task = replace(base, time=time, role=role, fold=fold)
         parts = [{"a": part, "b": 1 - part} for part in (OWN, NEIGHBOURS)]
         answers = TaskAnswers(task, None, predicted=np.full(5, seed), novelty=parts[0], neighbour=parts[1])
-        found.append((answers, Truth(np.array([0, 7, 1, 7, 0]))))
+        found.append((answers, Truth(np.array([0, 7, 1, 7, 0]), np.arange(5))))
     return found
 
 
@@ -135,7 +135,7 @@ def turned(pair):
 def relabelled(pair):
     """The same task with known and new vertices swapped."""
     answers, truth = pair
-    return answers, Truth(np.where(truth.labels == 7, 0, 7))
+    return answers, Truth(np.where(truth.labels == 7, 0, 7), truth.vertices)
 
 
 @pytest.mark.parametrize("changed", [turned, relabelled])

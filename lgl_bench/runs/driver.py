@@ -1,0 +1,224 @@
+"""Carrying a plan out: only what the store does not have yet, parents before children, failures kept apart.
+
+The driver alone writes the store; workers get plain orders and give plain results back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+from lgl_bench.runs.execute import Order
+from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.pool import Outcome
+from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.units import ChainSpec, Unit
+
+Checkpoints = Literal["all", "last", "none"]
+
+
+class Engine(Protocol):
+    """Where orders are carried out."""
+
+    @property
+    def free(self) -> int:
+        """How many orders can be taken at once."""
+
+    def submit(self, order: Order) -> None:
+        """Takes an order."""
+
+    def collect(self) -> list[Outcome]:
+        """Waits for at least one to end."""
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What is still missing of a unit."""
+
+    unit: Unit
+    fit: bool
+    detectors: tuple[str, ...] = ()
+    thresholds: tuple[str, ...] = ()
+    decide: tuple[str, ...] = ()
+    given_up: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is work."""
+        return self.fit or bool(self.detectors) or bool(self.decide)
+
+
+@dataclass(slots=True)
+class Counts:
+    """How a run went."""
+
+    units: int = 0
+    done: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+class Driver:
+    """Carries a plan out on an engine.
+
+    Args:
+        plan: What to do.
+        store: Where it goes.
+        engine: Who does it.
+        checkpoints: Which weights are kept.
+        on_done: Called after every unit.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        store: RunStore,
+        engine: Engine,
+        checkpoints: Checkpoints = "all",
+        on_done: Callable[[Unit, Counts], None] | None = None,
+    ) -> None:
+        self.plan, self.store, self.engine = plan, store, engine
+        self.checkpoints = checkpoints
+        self.on_done = on_done
+        self.counts = Counts()
+        self._weights: dict[str, bytes] = {}
+        self._condemned: dict[str, str] = {}
+
+    def run(
+        self, roles: Iterable[str] = ("validation", "test"), decisions: dict[ChainSpec, tuple[str, ...]] | None = None
+    ) -> Counts:
+        """Does what is missing of the units with these roles.
+
+        Args:
+            roles: Which units.
+            decisions: Per chain, detectors to decide for with the plan's thresholds.
+        """
+        queues = []
+        for chain, units in self.plan.units.items():
+            wanted = self._wanted(chain, units, set(roles), (decisions or {}).get(chain, ()))
+            todo = [item for item in wanted if item.anything]
+            self.counts.units += len(todo)
+            linked = any(unit.parent for unit in units)
+            queues += [deque(todo)] if linked else [deque([item]) for item in todo]
+        waiting = deque(queue for queue in queues if queue)
+        running: dict[str, tuple[deque[Wanted], Wanted]] = {}
+        while waiting or running:
+            while waiting and self.engine.free:
+                queue = waiting.popleft()
+                item = queue.popleft()
+                running[item.unit.key] = queue, item
+                self.engine.submit(self._order(item))
+            for outcome in self.engine.collect():
+                queue, item = running.pop(outcome.order.unit.key)
+                again = self._finish(item, outcome)
+                queue.extendleft(reversed(again))
+                if queue:
+                    waiting.append(queue)
+                if not again:
+                    self.counts.done += 1
+                    if self.on_done is not None:
+                        self.on_done(item.unit, self.counts)
+        return self.counts
+
+    def _wanted(self, chain: ChainSpec, units: list[Unit], roles: set[str], decide: tuple[str, ...]) -> list[Wanted]:
+        """What is missing of each unit of a chain, what its children need of it included."""
+        found = [self._missing(unit, self.plan.scored[chain], decide, unit.role in roles) for unit in units]
+        for child, item in zip(reversed(units), reversed(found), strict=True):
+            noted = self.store.fit(child.key)
+            ended_badly = noted is not None and noted["status"] != "ok"
+            if item.anything and not item.fit and not ended_badly and self._kept(child.key) is None:
+                item.fit = True
+            if item.anything and child.parent:
+                parent = found[child.index - 1]
+                parent_noted = self.store.fit(child.parent)
+                if parent_noted is None or (parent_noted["status"] == "ok" and self._kept(child.parent) is None):
+                    parent.fit = True
+        return found
+
+    def _missing(self, unit: Unit, scored: list[str], decide: tuple[str, ...], active: bool) -> Wanted:
+        noted = self.store.fit(unit.key)
+        if not active:
+            return Wanted(unit, fit=False)
+        if noted is not None and noted["status"] != "ok":
+            return Wanted(unit, fit=False)
+        failed = noted.get("failed", {}) if noted else {}
+        there = self.store.answer_columns(unit.key)
+        detectors = tuple(name for name in scored if f"novelty:{name}" not in there and name not in failed)
+        undecided = tuple(
+            name
+            for name in decide
+            for threshold in self.plan.thresholds
+            if f"rejected:{name}|{threshold}" not in there and f"{name}|{threshold}" not in failed
+        )
+        return Wanted(unit, noted is None, detectors, self.plan.thresholds, tuple(dict.fromkeys(undecided)))
+
+    def _order(self, item: Wanted) -> Order:
+        item.given_up = {name: why for name, why in self._condemned.items() if name in (*item.detectors, *item.decide)}
+        item.detectors = tuple(name for name in item.detectors if name not in item.given_up)
+        item.decide = tuple(name for name in item.decide if name not in item.given_up)
+        own = None if item.fit else self._kept(item.unit.key)
+        parent = self._kept(item.unit.parent) if item.unit.parent else None
+        if item.decide:
+            return Order(item.unit, item.decide, item.thresholds, own, parent)
+        return Order(item.unit, item.detectors, (), own, parent)
+
+    def _finish(self, item: Wanted, outcome: Outcome) -> list[Wanted]:
+        """Stores what came, and returns what is still to do for the unit."""
+        unit, done = item.unit, outcome.done
+        if done is None:
+            return self._blame(item, outcome.reason)
+        noted = done.noted or self.store.fit(unit.key) or {}
+        done.failed |= item.given_up
+        noted["failed"] = {**noted.get("failed", {}), **done.failed}
+        if done.weights is not None:
+            self._weights[unit.key] = done.weights
+        if done.answers is not None:
+            self.store.add_answers(unit.key, done.answers)
+        if done.noted is not None or done.failed:
+            keep = done.weights if self.checkpoints != "none" else None
+            self.store.write_fit(unit.key, noted, keep or self.store.weights(unit.key))
+        self.counts.failed.update({f"{unit.key}:{name}": reason for name, reason in done.failed.items()})
+        if noted.get("status") == "diverged":
+            self.counts.failed[unit.key] = f"diverged: {noted['reason']}"
+        self._let_go(unit)
+        if item.decide and item.detectors:
+            rest = tuple(name for name in item.detectors if name not in item.decide)
+            return [replace(item, fit=False, detectors=rest, decide=())] if rest else []
+        return []
+
+    def _blame(self, item: Wanted, reason: str) -> list[Wanted]:
+        """A worker died or was killed: the fit alone first, then every detector alone, to find who it was."""
+        unit = item.unit
+        names = [*item.detectors, *item.decide]
+        if len(names) > 1 or (names and item.fit):
+            alone = [replace(item, detectors=(), decide=())] if item.fit else []
+            alone += [replace(item, fit=False, detectors=(name,), decide=()) for name in item.detectors]
+            return alone + [replace(item, fit=False, detectors=(), decide=(name,)) for name in item.decide]
+        noted = self.store.fit(unit.key)
+        if names and noted is not None:
+            key = names[0] if item.detectors else f"{names[0]}|{item.thresholds[0]}"
+            failed = {**noted.get("failed", {}), key: reason}
+            if item.decide:
+                failed |= {f"{names[0]}|{threshold}": reason for threshold in item.thresholds}
+            self.store.write_fit(unit.key, {**noted, "failed": failed}, self.store.weights(unit.key))
+            # Once is enough: a plugin that hangs would cost the time limit again in every unit.
+            self._condemned[names[0]] = f"{reason} (in an earlier unit of this run)"
+        else:
+            about: dict[str, Any] = {"key": unit.key, "parent": unit.parent, "time": unit.time}
+            about |= {"role": unit.role, "fold": unit.fold}
+            self.store.write_fit(unit.key, {"status": "failed", "reason": reason, **about}, None)
+        self.counts.failed[f"{unit.key}:{names[0] if names else 'fit'}"] = reason
+        return []
+
+    def _kept(self, key: str) -> bytes | None:
+        return self._weights.get(key) or self.store.weights(key)
+
+    def _let_go(self, unit: Unit) -> None:
+        """Drops the parent's weights where they are not to be kept."""
+        if unit.parent and self.checkpoints != "all":
+            self._weights.pop(unit.parent, None)
+            if self.checkpoints == "last":
+                self.store.drop_weights(unit.parent)
+        elif unit.parent:
+            self._weights.pop(unit.parent, None)

@@ -1,0 +1,175 @@
+"""Doing one unit of work, in whatever process or machine it lands: from plain values to plain values."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import safetensors.torch
+import torch
+
+from lgl_bench.core.expressions import Expression, parse
+from lgl_bench.core.types import IntArray, Task, Truth
+from lgl_bench.runs.answers import Method, TaskAnswers, Trained, score_task, start_model, why_not
+from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit
+from lgl_bench.streams.catalogue import load
+from lgl_bench.streams.stream import Stream
+from lgl_bench.training.model import Model, build_model
+from lgl_bench.training.trainer import Fit, TrainingParameters, train
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is wanted of a unit.
+
+    Attributes:
+        unit: Which.
+        detectors: Expressions to score.
+        thresholds: Expressions, decided for each of the detectors.
+        weights: Of the unit, where it was fitted before: then nothing is trained.
+        parent_weights: Of the year before, where there is one that went well.
+    """
+
+    unit: Unit
+    detectors: tuple[str, ...]
+    thresholds: tuple[str, ...] = ()
+    weights: bytes | None = None
+    parent_weights: bytes | None = None
+
+
+@dataclass(slots=True)
+class Done:
+    """What came of an order.
+
+    Attributes:
+        key: Of the unit.
+        noted: What fit.json holds; None where nothing was trained.
+        weights: Of a new fit.
+        answers: Columns to store; None where the task was skipped.
+        failed: Reason per expression that could not be scored.
+    """
+
+    key: str
+    noted: dict[str, Any] | None = None
+    weights: bytes | None = None
+    answers: pd.DataFrame | None = None
+    failed: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) -> Done:
+    """Fits the unit unless its weights are given, then scores and decides."""
+    start = time.perf_counter()
+    unit, chain = order.unit, order.unit.chain
+    torch.set_num_threads(chain.threads)
+    stream = _stream(chain.stream, chain.data_dir)
+    task, truth = _tasks(chain.stream, chain.data_dir, chain.protocol, chain.seed)[unit.index]
+    done = Done(unit.key)
+    skipped = why_not(task)
+    if skipped:
+        done.noted = {"status": "skipped", "reason": skipped, **_about(unit, task)}
+        return done
+    method = _method(chain, order)
+    before = _before(order, stream)
+    model, fit = _model(order, task, method, before, stream, on_epoch)
+    if fit is not None:
+        done.noted = {
+            "status": fit.status,
+            "reason": fit.reason,
+            "epochs": fit.epochs,
+            "loss": fit.loss,
+            "seconds": fit.seconds,
+            "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            **_about(unit, task),
+        }
+        if fit.status != "ok":
+            return done
+        done.weights = dump_weights(model)
+    answers = score_task(Trained(model, task), before, fit, method, chain.seed, truth)
+    done.answers = _frame(answers, truth, task, stream)
+    done.failed = answers.failed
+    done.seconds = time.perf_counter() - start
+    return done
+
+
+def dump_weights(model: Model) -> bytes:
+    """Weights as safetensors."""
+    state = {name: value.contiguous() for name, value in model.state_dict().items()}
+    return bytes(safetensors.torch.save(state))
+
+
+@lru_cache(maxsize=4)
+def _stream(name: str, data_dir: str | None) -> Stream:
+    return load(name, Path(data_dir) if data_dir else None)
+
+
+@lru_cache(maxsize=8)
+def _tasks(name: str, data_dir: str | None, protocol: ProtocolSetting, seed: int) -> list[tuple[Task, Truth]]:
+    return list(protocol.build().tasks(_stream(name, data_dir), seed))
+
+
+def _method(chain: ChainSpec, order: Order) -> Method:
+    preset = Preset("", chain.parameters, TrainingParameters(chain.epochs, chain.lr))
+    wanted: tuple[Expression, ...] = tuple(parse(text) for text in order.detectors)
+    return Method(chain.backbone, chain.head, preset, wanted, tuple(parse(text) for text in order.thresholds))
+
+
+def _before(order: Order, stream: Stream) -> Trained | None:
+    if order.parent_weights is None:
+        return None
+    chain = order.unit.chain
+    task, _ = _tasks(chain.stream, chain.data_dir, chain.protocol, chain.seed)[order.unit.index - 1]
+    return Trained(_restore(chain, task.known, stream, order.parent_weights), task)
+
+
+def _model(
+    order: Order,
+    task: Task,
+    method: Method,
+    before: Trained | None,
+    stream: Stream,
+    on_epoch: Callable[[int, float], None] | None,
+) -> tuple[Model, Fit | None]:
+    chain = order.unit.chain
+    if order.weights is not None:
+        return _restore(chain, task.known, stream, order.weights), None
+    chained = chain.protocol.build().chained
+    model = start_model(task, method, before if chained else None, chain.seed)
+    return model, train(model, task, method.preset.training, chain.seed, on_epoch)
+
+
+def _restore(chain: ChainSpec, known: IntArray, stream: Stream, weights: bytes) -> Model:
+    model = build_model(chain.backbone, chain.head, stream.features.shape[1], known, chain.parameters)
+    model.load_state_dict(safetensors.torch.load(weights))
+    return model.eval()
+
+
+def _about(unit: Unit, task: Task) -> dict[str, Any]:
+    return {
+        "key": unit.key,
+        "parent": unit.parent,
+        "time": task.time,
+        "role": task.role,
+        "fold": task.fold,
+        "known": task.known.tolist(),
+    }
+
+
+def _frame(answers: TaskAnswers, truth: Truth, task: Task, stream: Stream) -> pd.DataFrame:
+    columns: dict[str, Any] = {
+        "vertex": stream.ids[truth.vertices],
+        "time": np.full(len(truth.vertices), task.time, dtype=np.int64),
+        "class_pred": answers.predicted,
+    }
+    columns |= {f"novelty:{name}": values for name, values in answers.novelty.items()}
+    columns |= {f"neighbour:{name}": values for name, values in answers.neighbour.items()}
+    columns |= {f"rejected:{name}|{threshold}": values for (name, threshold), values in answers.rejected.items()}
+    return pd.DataFrame(columns)

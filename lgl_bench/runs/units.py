@@ -1,0 +1,129 @@
+"""The unit of work: one fit for one task, and everything scored on it.
+
+A unit is described by plain values, so that it can be sent to another process or machine. Its key is a hash of all
+that determines its weights, the key of the year before among it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lgl_bench.backbones import backbones
+from lgl_bench.heads import heads
+from lgl_bench.protocols import Protocol, protocols
+
+STORE_FORMAT = 1
+_LIBRARIES = {"abc", "builtins", "torch", "typing"}
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolSetting:
+    """A protocol by name with its parameters; those it does not take are None."""
+
+    name: str
+    split: str | None = None
+    history: int | None = None
+    restart: str | None = None
+    label_delay: int | None = None
+
+    def build(self) -> Protocol:
+        """The protocol itself."""
+        given = {key: value for key, value in asdict(self).items() if key != "name" and value is not None}
+        return protocols.get(self.name)(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSpec:
+    """A sequence of fits: one model kind on one stream under one seed.
+
+    Attributes:
+        stream: By name.
+        data_dir: Where the stream is kept; None for the default.
+        backbone_parameters: Sorted pairs.
+        threads: Of every fit.
+        device: "cpu" or "cuda".
+    """
+
+    stream: str
+    data_dir: str | None
+    protocol: ProtocolSetting
+    backbone: str
+    head: str
+    backbone_parameters: tuple[tuple[str, Any], ...]
+    epochs: int
+    lr: float
+    seed: int
+    threads: int = 1
+    device: str = "cpu"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the backbone."""
+        return dict(self.backbone_parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One task of a chain.
+
+    Attributes:
+        key: Name in the store.
+        parent: Key of the task before; "" for the first and where tasks do not build on each other.
+        index: Number of the task in its protocol.
+    """
+
+    key: str
+    parent: str
+    index: int
+    time: int
+    role: str
+    fold: str
+    chain: ChainSpec
+
+
+def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, parent: str) -> str:
+    """Hash of what determines the fit."""
+    described = {
+        "prefix": prefix_checksum,
+        "time": time,
+        "fold": fold,
+        "parent": parent,
+        "protocol": asdict(chain.protocol),
+        "backbone": chain.backbone,
+        "head": chain.head,
+        "parameters": [list(pair) for pair in chain.backbone_parameters],
+        "epochs": chain.epochs,
+        "lr": chain.lr,
+        "seed": chain.seed,
+        "threads": chain.threads,
+        "device": chain.device,
+        "sources": [_source_digest("backbones", chain.backbone), _source_digest("heads", chain.head)],
+        "versions": _versions(),
+        "format": STORE_FORMAT,
+    }
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
+
+
+@cache
+def _source_digest(kind: str, name: str) -> str:
+    """Digest of the source files of a plugin and of the bases it is built on, libraries apart."""
+    plugin: Any = {"backbones": backbones, "heads": heads}[kind].get(name)
+    bases = [base for base in plugin.__mro__ if base.__module__.split(".")[0] not in _LIBRARIES]
+    digest = hashlib.sha256()
+    for file in sorted({file for base in bases if (file := inspect.getsourcefile(base))}):
+        digest.update(Path(file).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _versions() -> dict[str, str]:
+    import dgl
+    import torch
+
+    return {"torch": torch.__version__, "dgl": dgl.__version__}
