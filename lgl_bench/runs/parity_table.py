@@ -76,11 +76,11 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
 def markdown(rows: list[dict[str, Any]]) -> str:
     """The table for reading: paper, ours with its deviation over seeds, difference."""
     lines = [
-        "| stream | split | backbone | detector | accuracy paper | ours | diff. | AUROC paper | ours | diff. |",
-        "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| stream | split | backbone | detector | seeds | accuracy paper | ours | diff. | AUROC paper | ours | diff. |",
+        "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in rows:
-        cells = [row["stream"], row["split"], row["backbone"], row["detector"]]
+        cells = [row["stream"], row["split"], row["backbone"], row["detector"], str(row["seeds"])]
         for metric in ("accuracy", "auroc"):
             ours, deviation = row[f"{metric}_ours"], row[f"{metric}_std"]
             told = "" if ours is None else f"{ours:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")

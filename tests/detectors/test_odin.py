@@ -107,7 +107,7 @@ def test_the_gradient_of_the_objective_equals_finite_differences(double):
 
 def bag_of_words(sparse):
     rng = np.random.default_rng(0)
-    dense = np.where(rng.random((12, 48)) < 0.1, rng.random((12, 48)) + 0.5, 0).astype(np.float32)
+    dense = np.where(rng.random((12, 200)) < 0.03, rng.random((12, 200)) + 0.5, 0).astype(np.float32)
     edges = [(i, (i + 1) % 12) for i in range(12)]
     return graph(edges, to_sparse(dense) if sparse else dense), dense
 
@@ -116,7 +116,7 @@ def bag_of_words(sparse):
 def test_only_features_that_are_not_zero_move_and_each_by_exactly_the_step(sparse):
     g, dense = bag_of_words(sparse)
     assert isinstance(inputs_of(g).features, SparseMatrix) == sparse
-    features = moves(gcn(48), g).features
+    features = moves(gcn(200), g).features
     if sparse:
         change = features.values.numpy() - dense[dense != 0]
         assert features.graph is inputs_of(g).features.graph
@@ -129,7 +129,7 @@ def test_only_features_that_are_not_zero_move_and_each_by_exactly_the_step(spars
 
 def test_sparse_and_dense_features_move_alike_and_score_alike():
     (sparse, values), (dense, _) = bag_of_words(True), bag_of_words(False)
-    model = gcn(48)
+    model = gcn(200)
     moved = moves(model, dense).features.numpy()
     assert np.allclose(moves(model, sparse).features.values.numpy(), moved[values != 0], atol=1e-6)
     detector = Odin(temperature=2.0)

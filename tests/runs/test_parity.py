@@ -218,7 +218,7 @@ def test_the_table_is_written_whole_or_not_at_all(tmp_path):
 
 def test_the_table_for_reading_shows_paper_ours_and_the_signed_difference():
     text = markdown(some_rows())
-    assert "| cora | 60-20-20 | gcn | odin | 0.890 | 0.900 | +0.010 | 0.840 | 0.800 | -0.040 |" in text
+    assert "| cora | 60-20-20 | gcn | odin | 1 | 0.890 | 0.900 | +0.010 | 0.840 | 0.800 | -0.040 |" in text
     assert "torch 1" in text and "dgl 2" in text
 
 
