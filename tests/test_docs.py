@@ -37,7 +37,7 @@ def test_the_detector_of_contributing_passes_the_battery(tmp_path):
     assert not [result for result in results if result.status == "failed"]
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/differences.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/differences.md", "docs/parity.md"])
 def test_every_link_to_a_file_of_the_repository_leads_somewhere(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
