@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError
+from lgl_bench.core.processes import alive, pid_in
 
 
 class RunStore:
@@ -43,7 +44,8 @@ class RunStore:
             raise DataError(f"the run folder {self.folder} cannot be made: {error.strerror or error}") from error
         with self.locked():
             for path in [*self.folder.glob(".*.partial"), *self.folder.glob("*/.*.partial")]:
-                if not _writer_lives(path):
+                pid = pid_in(path)
+                if pid is None or not alive(pid):
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     # fits
@@ -166,16 +168,3 @@ def _write(path: Path, data: bytes) -> None:
 def _sync(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
-
-
-def _writer_lives(path: Path) -> bool:
-    pid = path.suffixes[-2].lstrip(".") if len(path.suffixes) > 1 else ""
-    if not pid.isdigit():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.resources import shipped
-
-Select = Literal["preset", "t1", "prequential", "nested"]
+from lgl_bench.runs.select import Select
 
 
 class Suite(BaseModel):

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.processes import alive, pid_in
 from lgl_bench.core.types import Sparse
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.columns import flat, ints, sparse_rows, stack, vertex_columns, vertex_table
@@ -249,18 +250,7 @@ def _digest(path: Path, *, sync: bool = False) -> str:
 def _remove_leftovers(folder: Path) -> None:
     """Clears what killed imports of the same stream left beside it."""
     for path in folder.parent.glob(f".{folder.name}.*.*"):
-        pid = path.suffixes[-2].lstrip(".") if len(path.suffixes) > 1 else ""
-        if path.suffix in {".partial", ".replaced"} and pid.isdigit() and not _alive(int(pid)):
+        pid = pid_in(path)
+        # What carries our own number was left by an earlier process that had it.
+        if path.suffix in {".partial", ".replaced"} and pid is not None and (pid == os.getpid() or not alive(pid)):
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    if pid == os.getpid():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
