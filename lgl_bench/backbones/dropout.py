@@ -28,6 +28,6 @@ class Dropout(nn.Module):
         """The units that are kept, scaled."""
         if not self.training or self.dropped == 0:
             return x
-        words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+        words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64, device=x.device).random_(-(2**63), None)
         bits = words.view(torch.int16)[: x.numel()].view(x.shape)
         return x * ((bits >= self.dropped - 32768) * (65536 / (65536 - self.dropped)))

@@ -53,12 +53,20 @@ class Inputs:
     def symmetric_norm(self) -> torch.Tensor:
         """w_ij / sqrt(out_i in_j) for every arc i -> j of `looped`; out and in are sums of arc weights."""
         graph = self.looped
-        weights = torch.ones(graph.num_edges()) if self.weights is None else self.weights
+        weights = torch.ones(graph.num_edges(), device=graph.device) if self.weights is None else self.weights
         # A sum of moved weights can reach 0 or less; the floor keeps the square root real.
         into = dgl.ops.copy_e_sum(graph, weights).clamp_min(1e-6)
         out_of = dgl.ops.copy_e_sum(dgl.reverse(graph), weights).clamp_min(1e-6)
         norm: torch.Tensor = dgl.ops.e_mul_v(graph, dgl.ops.e_mul_u(graph, weights, out_of.rsqrt()), into.rsqrt())
         return norm
+
+    def to(self, device: str) -> Inputs:
+        """The same inputs on another device."""
+        if device == "cpu":
+            return self
+        blocks = None if self.blocks is None else tuple(block.to(device) for block in self.blocks)
+        weights = None if self.weights is None else self.weights.to(device)
+        return Inputs(self.features.to(device), self.graph.to(device), weights, blocks)
 
     def moved(self, features: Matrix, weights: torch.Tensor | None) -> Inputs:
         """The same graph with other features and arc weights."""

@@ -71,6 +71,13 @@ class SparseMatrix:
         at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
         return SparseMatrix(Sparse(indptr, self.features.indices[at], self.features.values[at], self.features.columns))
 
+    def to(self, device: str) -> SparseMatrix:
+        """The same matrix where it is to be computed on."""
+        other = SparseMatrix(self.features, self.values.to(device))
+        other.ones = self.ones
+        other._graph = self.graph.to(device)
+        return other
+
     def dense(self) -> torch.Tensor:
         """The same matrix as a dense tensor."""
         return torch.from_numpy(self.features.dense())

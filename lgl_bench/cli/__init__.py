@@ -56,6 +56,7 @@ from lgl_bench.cli.data import data  # noqa: E402  the group above must exist fi
 from lgl_bench.cli.parity import parity  # noqa: E402
 from lgl_bench.cli.plugins import check, list_  # noqa: E402
 from lgl_bench.cli.run import run, status  # noqa: E402
+from lgl_bench.cli.tune import tune  # noqa: E402
 
-for command in (data, run, status, list_, check, parity):
+for command in (data, run, status, tune, list_, check, parity):
     main.add_command(command)

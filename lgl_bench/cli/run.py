@@ -9,7 +9,10 @@ from typing import Any
 import click
 
 from lgl_bench.cli.output import print_json, print_table
+from lgl_bench.cli.progress import Progress
 from lgl_bench.core.errors import LglBenchError
+
+AXES = ("streams", "backbones", "detectors", "thresholds", "thresholds_on", "select", "split", "history", "restart")
 
 
 @click.command()
@@ -19,11 +22,25 @@ from lgl_bench.core.errors import LglBenchError
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
 @click.option("--threshold", "thresholds", multiple=True, help="Only these thresholds, as expressions; none for none.")
 @click.option("--thresholds", "thresholds_on", type=click.Choice(["best", "all"]), help="Where thresholds are applied.")
+@click.option(
+    "--select",
+    type=click.Choice(["preset", "t1", "prequential", "nested"]),
+    help="How ODIN's parameters and GOOD's base and alpha are chosen.",
+)
+@click.option("--split", multiple=True, help="Splits of a static protocol: 60-20-20, planetoid.")
+@click.option("--history", type=int, help="Years kept; all otherwise.")
+@click.option("--restart", type=click.Choice(["warm", "cold"]), help="Whether weights go on from the year before.")
+@click.option("--label-delay", type=int, help="Years until labels arrive.")
 @click.option("--seeds", type=int, help="Number of seeds; the budget's otherwise.")
 @click.option("--budget", default="quick", show_default=True, help="smoke, quick or paper.")
+@click.option("--preset", type=click.Path(path_type=Path), help="A file of tuned parameters, as tune writes it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder; runs/SUITE otherwise.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; each fits with one thread.")
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True)
+@click.option("--address", help="Of the Ray cluster; one is started here otherwise.")
+@click.option("--jobs", type=int, help="Local processes; one a core otherwise.")
+@click.option("--threads", type=int, default=1, show_default=True, help="Threads of a fit: they change its sums.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option("--checkpoints", type=click.Choice(["all", "last", "none"]), default="all", show_default=True)
 @click.option("--real-only", is_flag=True, help="An absent stream is an error; no twin stands in.")
 @click.option("--offline", is_flag=True, help="Do not try to download.")
@@ -32,16 +49,27 @@ from lgl_bench.core.errors import LglBenchError
 @click.option("--time-limit", type=float, help="Seconds a unit may take.")
 @click.option("--memory-limit", type=float, help="MiB a worker may hold.")
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="A file with plugins.")
-@click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
+@click.option(
+    "--json-log", type=click.Path(path_type=Path, allow_dash=True), help="One JSON line an event; - for stderr."
+)
+@click.option("--dry-run", is_flag=True, help="Print the plan with what it will cost, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def run(suite: str, out: Path | None, dry_run: bool, as_json: bool, plugins: tuple[Path, ...], **given: Any) -> None:
+def run(
+    suite: str,
+    out: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    plugins: tuple[Path, ...],
+    json_log: Path | None,
+    **given: Any,
+) -> None:
     """Run a suite: train what is missing, score, grade, rank."""
     from lgl_bench.core.registry import load_plugin
     from lgl_bench.runs.api import Settings, plan_run, run_plan
 
     for path in plugins:
         load_plugin(path)
-    axes = {key: given.pop(key) for key in ("streams", "backbones", "detectors", "thresholds", "thresholds_on")}
+    axes = {key: given.pop(key) for key in (*AXES, "label_delay")}
     seeds, budget = given.pop("seeds"), given.pop("budget")
     folder = out or Path("runs") / Path(suite).stem
     settings = Settings(folder, plugins=tuple(str(path.resolve()) for path in plugins), **given)
@@ -49,22 +77,19 @@ def run(suite: str, out: Path | None, dry_run: bool, as_json: bool, plugins: tup
     for name, reason in plan.stand_ins.items():
         click.echo(f"lgl-bench: THE REAL STREAM {name} IS NOT AT HAND ({reason}); its twin stands in", err=True)
     if dry_run:
-        _print_plan(plan, as_json)
+        _print_plan(plan, streams, settings, as_json)
         return
-    result = run_plan(plan, streams, settings, _progress(len(plan.all_units)))
+    with Progress(json_log) as progress:
+        result = run_plan(plan, streams, settings, progress.listen)
     if as_json:
-        print_json(
-            {
-                "out": str(folder),
-                "rows": result.frame.astype(object).where(result.frame.notna(), None).to_dict("records"),
-            }
-        )
+        rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
+        print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
     else:
         _print_board(result.frame)
         click.echo(f"\n{folder / 'leaderboard.csv'}")
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])
-        click.echo(f"lgl-bench: {len(result.counts.failed)} rows failed: {reasons}", err=True)
+        click.echo(f"lgl-bench: {len(result.counts.failed)} answers failed: {reasons}", err=True)
         sys.exit(LglBenchError.exit_code)
 
 
@@ -93,28 +118,23 @@ def status(out: Path, as_json: bool) -> None:
         click.echo(f"failed: {reason}")
 
 
-def _progress(total: int) -> Any:
-    from tqdm import tqdm
+def _print_plan(plan: Any, streams: Any, settings: Any, as_json: bool) -> None:
+    from lgl_bench.runs.estimate import estimate
 
-    bar = tqdm(total=total, unit="fit", disable=not sys.stderr.isatty())
-
-    def report(unit: Any, counts: Any) -> None:
-        chain = unit.chain
-        bar.set_postfix_str(f"{chain.stream} {chain.backbone} {chain.head} {unit.time}", refresh=False)
-        bar.update(1)
-
-    return report
-
-
-def _print_plan(plan: Any, as_json: bool) -> None:
-    units = plan.all_units
-    figures = {"suite": plan.suite.name, "budget": plan.budget.name, "seeds": plan.seeds, "chains": len(plan.units)}
-    figures |= {"fits": len(units), "rows": len(plan.rows), "streams": list(plan.checksums)}
+    figures = {
+        "suite": plan.suite.name,
+        "budget": plan.budget.name,
+        "seeds": plan.seeds,
+        "streams": list(plan.checksums),
+        "rows": len(plan.rows),
+        **estimate(plan, streams, settings),
+    }
     if as_json:
         print_json(figures)
         return
     for key, value in figures.items():
-        click.echo(f"{key:<8} {value}")
+        shown = ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value
+        click.echo(f"{key.replace('_', ' '):<22} {shown}")
 
 
 def _print_board(frame: Any) -> None:

@@ -9,6 +9,7 @@ pooled: they come from different models.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,82 @@ METRICS = (
 )
 FEWEST_NEW = 5
 FEWEST_SEEDS = 3
+
+
+KEYS = (
+    "stream",
+    "protocol",
+    "split",
+    "history",
+    "restart",
+    "label_delay",
+    "track",
+    "backbone",
+    "head",
+    "detector",
+    "threshold",
+    "preset",
+)
+
+
+def leaderboard(years: pd.DataFrame, about: dict[str, Any], checksums: dict[str, str]) -> pd.DataFrame:
+    """One row a method and stream, best first within each stream.
+
+    Args:
+        years: Year rows.
+        about: What is the same for all rows: suite, version, budget, select, and where they come from.
+        checksums: Of the streams.
+    """
+    rows = []
+    for values, group in years.groupby(list(KEYS), sort=False) if len(years) else []:
+        named = dict(zip(KEYS, values, strict=True))
+        rows.append(_row(named, group, about, checksums))
+    frame = pd.DataFrame(rows)
+    if len(frame):
+        frame = frame.sort_values(
+            ["stream", "split", "threshold", "auroc_weighted_mean"], ascending=[True, True, True, False], kind="stable"
+        )
+    return frame.reset_index(drop=True)
+
+
+def _row(
+    named: dict[str, Any], group: pd.DataFrame, about: dict[str, Any], checksums: dict[str, str]
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "suite": about["suite"],
+        "suite_version": about["suite_version"],
+        "stream": named["stream"],
+        "stream_checksum": checksums[named["stream"]],
+        **{key: named[key] for key in KEYS[1:]},
+        "budget": about["budget"],
+        "select": about["select"],
+    }
+    seeds = [seed_values(part) for _, part in group[group["status"] == "ok"].groupby("seed")]
+    failed = _first(group[group["status"] != "ok"]["reason"]) or "no seed finished"
+    for metric in METRICS:
+        parts = [seed[metric] for seed in seeds] or [(None, 0, failed)]
+        values, counts, reasons = zip(*parts, strict=True)
+        row |= {f"{metric}_{key}": value for key, value in summary(values, reasons, counts).items()}
+    count = max(group["seed"].nunique(), 1)
+    row["n_new"] = int(group["n_new"].fillna(0).sum() / count) if "n_new" in group else 0
+    row["fit_seconds"] = float(group["fit_seconds"].fillna(0).sum())
+    row["peak_memory_mb"] = float(group["peak_memory_mb"].fillna(0).max())
+    row["tuning_trials"] = int(group["tuning_trials"].max())
+    row["chosen"] = _chosen(group[group["seed"] == group["seed"].min()])
+    row |= {"trust": "self-reported", "submitter": ""}
+    return row | {**about["provenance"], "device": str(group["device"].iloc[0])}
+
+
+def _chosen(group: pd.DataFrame) -> str:
+    """What was chosen: once where it is the same throughout, otherwise with the years or folds it was chosen for."""
+    if group["chosen"].nunique() == 1:
+        return str(group["chosen"].iloc[0])
+    names = [str(fold or time) for time, fold in zip(group["time"], group["fold"], strict=True)]
+    parts = []
+    for expression, members in groupby(zip(names, group["chosen"], strict=True), key=lambda pair: pair[1]):
+        first, *rest = [name for name, _ in members]
+        parts.append(f"{first}-{rest[-1]}: {expression}" if rest else f"{first}: {expression}")
+    return "; ".join(parts)
 
 
 def seed_values(years: pd.DataFrame) -> dict[str, tuple[float | None, int, str]]:

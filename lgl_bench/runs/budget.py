@@ -17,6 +17,7 @@ class Budget:
         hidden: Widest hidden layer; a GAT's heads count together.
         epochs: Most epochs a fit.
         least_lr: Fewer steps must be larger ones: no learning rate is lower.
+        most_dropout: A narrow layer that loses nine of ten units does not learn in few epochs: no dropout is higher.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Budget:
     hidden: int | None = None
     epochs: int | None = None
     least_lr: float = 0.0
+    most_dropout: float = 1.0
 
     def cap(self, preset: Preset) -> Preset:
         """The preset within the budget."""
@@ -33,6 +35,9 @@ class Budget:
             if heads > 1:
                 parameters["heads"] = heads = min(heads, 4)
             parameters["hidden"] = max(1, min(parameters["hidden"] * heads, self.hidden) // heads)
+        for name in ("dropout", "attn_dropout"):
+            if name in parameters:
+                parameters[name] = min(parameters[name], self.most_dropout)
         training = preset.training
         if self.epochs is not None and training.epochs > self.epochs:
             training = replace(training, epochs=self.epochs, lr=max(training.lr, self.least_lr))
@@ -42,8 +47,8 @@ class Budget:
 BUDGETS = {
     budget.name: budget
     for budget in (
-        Budget("smoke", seeds=1, hidden=16, epochs=5, least_lr=0.02),
-        Budget("quick", seeds=3, hidden=64, epochs=25, least_lr=0.01),
+        Budget("smoke", seeds=1, hidden=16, epochs=5, least_lr=0.02, most_dropout=0.5),
+        Budget("quick", seeds=3, hidden=64, epochs=10, least_lr=0.01, most_dropout=0.5),
         Budget("paper", seeds=10),
     )
 }

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal, Protocol
 
+from lgl_bench.core.expressions import parse
 from lgl_bench.runs.execute import Order
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.pool import Outcome
+from lgl_bench.runs.progress import Best, Event, Listener
 from lgl_bench.runs.store import RunStore
-from lgl_bench.runs.units import ChainSpec, Unit
+from lgl_bench.runs.units import ChainSpec, Unit, answer_digest, decision_digest
 
 Checkpoints = Literal["all", "last", "none"]
 
@@ -29,8 +32,11 @@ class Engine(Protocol):
     def submit(self, order: Order) -> None:
         """Takes an order."""
 
-    def collect(self) -> list[Outcome]:
-        """Waits for at least one to end."""
+    def collect(self, on_epoch: Callable[[Order, int], None] | None = None) -> list[Outcome]:
+        """Waits for at least one to end; meanwhile tells the epochs of fits that are under way, where it can."""
+
+    def close(self) -> None:
+        """Ends what is still running."""
 
 
 @dataclass(slots=True)
@@ -52,11 +58,19 @@ class Wanted:
 
 @dataclass(slots=True)
 class Counts:
-    """How a run went."""
+    """How a run went.
+
+    Attributes:
+        units: Units there were to do.
+        done: Units that have ended.
+        failed: What failed, with the reason.
+        busy_seconds: Spent training and scoring, all workers together.
+    """
 
     units: int = 0
     done: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    busy_seconds: float = 0.0
 
 
 class Driver:
@@ -67,7 +81,8 @@ class Driver:
         store: Where it goes.
         engine: Who does it.
         checkpoints: Which weights are kept.
-        on_done: Called after every unit.
+        listener: Is told what happens.
+        best: Keeps the best method so far, for the listener.
     """
 
     def __init__(
@@ -76,11 +91,12 @@ class Driver:
         store: RunStore,
         engine: Engine,
         checkpoints: Checkpoints = "all",
-        on_done: Callable[[Unit, Counts], None] | None = None,
+        listener: Listener | None = None,
+        best: Best | None = None,
     ) -> None:
         self.plan, self.store, self.engine = plan, store, engine
         self.checkpoints = checkpoints
-        self.on_done = on_done
+        self.listener, self.best = listener, best
         self.counts = Counts()
         self._weights: dict[str, bytes] = {}
         self._condemned: dict[str, str] = {}
@@ -109,21 +125,39 @@ class Driver:
                 item = queue.popleft()
                 running[item.unit.key] = queue, item
                 self.engine.submit(self._order(item))
-            for outcome in self.engine.collect():
+                self._tell("start", item.unit)
+            for outcome in self.engine.collect(self._epoch):
                 queue, item = running.pop(outcome.order.unit.key)
+                failures = len(self.counts.failed)
                 again = self._finish(item, outcome)
                 queue.extendleft(reversed(again))
                 if queue:
-                    waiting.append(queue)
+                    # The next year first: its worker still holds the stream and its tasks.
+                    waiting.appendleft(queue)
                 if not again:
                     self.counts.done += 1
-                    if self.on_done is not None:
-                        self.on_done(item.unit, self.counts)
+                    reasons = list(self.counts.failed.values())[failures:]
+                    seconds = outcome.done.seconds if outcome.done else 0.0
+                    self._tell("failed" if reasons else "done", item.unit, seconds=seconds, reason="; ".join(reasons))
         return self.counts
+
+    def _tell(self, kind: Literal["start", "epoch", "done", "failed"], unit: Unit, **more: Any) -> None:
+        if self.listener is not None:
+            best = self.best.on(unit.chain.stream) if self.best is not None else ""
+            counts = self.counts
+            self.listener(Event(kind, unit, counts.done, counts.units, len(counts.failed), best=best, **more))
+
+    def _epoch(self, order: Order, epoch: int) -> None:
+        self._tell("epoch", order.unit, epoch=epoch)
 
     def _wanted(self, chain: ChainSpec, units: list[Unit], roles: set[str], decide: tuple[str, ...]) -> list[Wanted]:
         """What is missing of each unit of a chain, what its children need of it included."""
-        found = [self._missing(unit, self.plan.scored[chain], decide, unit.role in roles) for unit in units]
+        found = []
+        for unit in units:
+            scored = self.plan.scored[chain]
+            if unit.role == "validation":
+                scored = [*scored, *(name for name in self.plan.tried[chain] if name not in scored)]
+            found.append(self._missing(unit, scored, decide, unit.role in roles))
         for child, item in zip(reversed(units), reversed(found), strict=True):
             noted = self.store.fit(child.key)
             ended_badly = noted is not None and noted["status"] != "ok"
@@ -143,13 +177,19 @@ class Driver:
         if noted is not None and noted["status"] != "ok":
             return Wanted(unit, fit=False)
         failed = noted.get("failed", {}) if noted else {}
+        sources = noted.get("sources", {}) if noted else {}
         there = self.store.answer_columns(unit.key)
-        detectors = tuple(name for name in scored if f"novelty:{name}" not in there and name not in failed)
+
+        def lacks(column: str, name: str) -> bool:
+            """Whether an answer is not there, or was made by another source of its plugin."""
+            return name not in failed and (column not in there or sources.get(name) != _digest(name))
+
+        detectors = tuple(name for name in scored if lacks(f"novelty:{name}", name))
         undecided = tuple(
             name
             for name in decide
             for threshold in self.plan.thresholds
-            if f"rejected:{name}|{threshold}" not in there and f"{name}|{threshold}" not in failed
+            if lacks(f"rejected:{name}|{threshold}", f"{name}|{threshold}")
         )
         return Wanted(unit, noted is None, detectors, self.plan.thresholds, tuple(dict.fromkeys(undecided)))
 
@@ -173,9 +213,13 @@ class Driver:
         noted["failed"] = {**noted.get("failed", {}), **done.failed}
         if done.weights is not None:
             self._weights[unit.key] = done.weights
+        self.counts.busy_seconds += done.seconds
         if done.answers is not None:
             self.store.add_answers(unit.key, done.answers)
-        if done.noted is not None or done.failed:
+            noted["sources"] = {**noted.get("sources", {}), **_sources(done.answers.columns)}
+            if self.best is not None:
+                self.best.note(unit, done.answers, noted["known"])
+        if done.noted is not None or done.failed or done.answers is not None:
             keep = done.weights if self.checkpoints != "none" else None
             self.store.write_fit(unit.key, noted, keep or self.store.weights(unit.key))
         self.counts.failed.update({f"{unit.key}:{name}": reason for name, reason in done.failed.items()})
@@ -222,3 +266,17 @@ class Driver:
                 self.store.drop_weights(unit.parent)
         elif unit.parent:
             self._weights.pop(unit.parent, None)
+
+
+def _sources(columns: Iterable[str]) -> dict[str, str]:
+    """Digests of the plugins behind answers, by what fit.json calls them: `EXPR` or `EXPR|THRESHOLD`."""
+    names = [str(column).partition(":") for column in columns]
+    return {name: _digest(name) for kind, _, name in names if kind in ("novelty", "rejected")}
+
+
+@cache
+def _digest(name: str) -> str:
+    detector, _, threshold = name.partition("|")
+    if threshold:
+        return decision_digest(parse(detector), parse(threshold))
+    return answer_digest(parse(detector))

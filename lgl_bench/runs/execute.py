@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import safetensors.torch
 import torch
+from threadpoolctl import threadpool_limits
 
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.types import IntArray, Task, Truth
@@ -55,6 +56,7 @@ class Done:
         weights: Of a new fit.
         answers: Columns to store; None where the task was skipped.
         failed: Reason per expression that could not be scored.
+        seconds: Spent training and scoring.
     """
 
     key: str
@@ -67,16 +69,17 @@ class Done:
 
 def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) -> Done:
     """Fits the unit unless its weights are given, then scores and decides."""
-    start = time.perf_counter()
     unit, chain = order.unit, order.unit.chain
     torch.set_num_threads(chain.threads)
+    threadpool_limits(chain.threads)  # of numpy and scikit-learn: their sums change with threads too
     stream = _stream(chain.stream, chain.data_dir)
-    task, truth = _tasks(chain.stream, chain.data_dir, chain.protocol, chain.seed)[unit.index]
+    task, truth = _task(chain, unit.index)
     done = Done(unit.key)
     skipped = why_not(task)
     if skipped:
         done.noted = {"status": "skipped", "reason": skipped, **_about(unit, task)}
         return done
+    start = time.perf_counter()
     method = _method(chain, order)
     before = _before(order, stream)
     model, fit = _model(order, task, method, before, stream, on_epoch)
@@ -90,6 +93,7 @@ def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) 
             "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             **_about(unit, task),
         }
+        done.seconds = time.perf_counter() - start
         if fit.status != "ok":
             return done
         done.weights = dump_weights(model)
@@ -106,9 +110,26 @@ def dump_weights(model: Model) -> bytes:
     return bytes(safetensors.torch.save(state))
 
 
+def provide(name: str, data_dir: str | None, stream: Stream) -> None:
+    """Lays a stream ready where there is no data folder to look in; it replaces one of the same name."""
+    _provided[name, data_dir] = stream
+    _stream.cache_clear()
+    _tasks.cache_clear()
+
+
+_provided: dict[tuple[str, str | None], Stream] = {}
+
+
 @lru_cache(maxsize=4)
 def _stream(name: str, data_dir: str | None) -> Stream:
-    return load(name, Path(data_dir) if data_dir else None)
+    given = _provided.get((name, data_dir))
+    return load(name, Path(data_dir) if data_dir else None) if given is None else given
+
+
+def _task(chain: ChainSpec, index: int) -> tuple[Task, Truth]:
+    # Years are the same for every seed, so that fits of all seeds share the graphs.
+    seed = chain.seed if _stream(chain.stream, chain.data_dir).static else 0
+    return _tasks(chain.stream, chain.data_dir, chain.protocol, seed)[index]
 
 
 @lru_cache(maxsize=8)
@@ -126,7 +147,7 @@ def _before(order: Order, stream: Stream) -> Trained | None:
     if order.parent_weights is None:
         return None
     chain = order.unit.chain
-    task, _ = _tasks(chain.stream, chain.data_dir, chain.protocol, chain.seed)[order.unit.index - 1]
+    task, _ = _task(chain, order.unit.index - 1)
     return Trained(_restore(chain, task.known, stream, order.parent_weights), task)
 
 
@@ -143,7 +164,7 @@ def _model(
         return _restore(chain, task.known, stream, order.weights), None
     chained = chain.protocol.build().chained
     model = start_model(task, method, before if chained else None, chain.seed)
-    return model, train(model, task, method.preset.training, chain.seed, on_epoch)
+    return model, train(model, task, method.preset.training, chain.seed, on_epoch, chain.device)
 
 
 def _restore(chain: ChainSpec, known: IntArray, stream: Stream, weights: bytes) -> Model:

@@ -13,38 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import Expression, build, complete, parse
-from lgl_bench.detectors import detectors
+from lgl_bench.core.expressions import complete, parse
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.budget import Budget
-from lgl_bench.runs.presets import Preset, detector_preset, preset, resolve_good
+from lgl_bench.runs.preset_file import PresetFile
+from lgl_bench.runs.presets import Preset, preset
+from lgl_bench.runs.rows import Methods, Row
 from lgl_bench.runs.suite import Suite
 from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit, unit_key
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
 from lgl_bench.thresholds import thresholds
-
-AUTO = "good(auto)"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A method on a stream: what becomes one row of the leaderboard, or several with thresholds.
-
-    Attributes:
-        detector: Canonical expression, or `good(auto)`.
-        base: What has to be scored for it; empty for `good(auto)`, which chooses among the others.
-        alpha: Weight of the neighbours where the row is GOOD over a scored base.
-    """
-
-    stream: str
-    backbone: str
-    parameters: tuple[tuple[str, Any], ...]
-    head: str
-    detector: str
-    base: str
-    alpha: float | None
-    preset: str
 
 
 @dataclass(slots=True)
@@ -52,18 +31,19 @@ class Plan:
     """All rows, chains and units of a run.
 
     Attributes:
-        scored: Per chain, the expressions to score.
+        scored: Per chain, the expressions every task is scored with.
+        tried: Per chain, further expressions that only tasks for choosing are scored with.
         units: Per chain, its units in order.
         checksums: Per stream.
-        stand_ins: Real stream to the twin that was taken for it.
+        stand_ins: Real stream to the reason why its twin was taken.
     """
 
     suite: Suite
     budget: Budget
     seeds: int
-    protocol: ProtocolSetting
     rows: list[Row] = field(default_factory=list)
     scored: dict[ChainSpec, list[str]] = field(default_factory=dict)
+    tried: dict[ChainSpec, list[str]] = field(default_factory=dict)
     units: dict[ChainSpec, list[Unit]] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
     checksums: dict[str, str] = field(default_factory=dict)
@@ -74,13 +54,31 @@ class Plan:
         """Every unit, chain by chain."""
         return [unit for units in self.units.values() for unit in units]
 
+    def chains_of(self, row: Row, head: str) -> list[ChainSpec]:
+        """The chains of a row on a head, one a seed, in the order of seeds."""
+        wanted = (row.stream, row.protocol, row.backbone, head)
+        return [
+            chain
+            for chain in self.units
+            if (chain.stream, chain.protocol, chain.backbone, chain.head) == wanted
+            and all(chain.parameters.get(name) == value for name, value in row.parameters)
+        ]
 
-def protocol_setting(suite: Suite) -> ProtocolSetting:
-    """The protocol of a suite, with the parameters it takes."""
+
+def protocol_settings(suite: Suite) -> list[ProtocolSetting]:
+    """The protocol of a suite with the parameters it takes, once for each split."""
     accepted = inspect.signature(protocols.get(suite.protocol)).parameters
-    given = {"split": suite.split, "history": suite.history, "restart": suite.restart, "label_delay": suite.label_delay}
+    if suite.split and "split" not in accepted:
+        raise UsageError(f"the protocol {suite.protocol} has no splits; leave --split out")
+    nested = suite.select == "nested"
+    if nested and "nested" not in accepted:
+        raise UsageError(f"select = nested hides a second class; the protocol {suite.protocol} has none to hide")
+    if suite.select in ("t1", "prequential") and suite.protocol != "temporal":
+        raise UsageError(f"select = {suite.select} needs years; with {suite.protocol} use preset or nested")
+    given: dict[str, Any] = {"history": suite.history, "restart": suite.restart, "label_delay": suite.label_delay}
+    given |= {"nested": True} if nested else {}
     taken: dict[str, Any] = {key: value for key, value in given.items() if key in accepted}
-    return ProtocolSetting(suite.protocol, **taken)
+    return [ProtocolSetting(suite.protocol, split=split, **taken) for split in suite.split or (None,)]
 
 
 def make_plan(
@@ -90,84 +88,86 @@ def make_plan(
     *,
     seeds: int | None = None,
     data_dir: Path | None = None,
+    presets: PresetFile | None = None,
     threads: int = 1,
     device: str = "cpu",
 ) -> Plan:
     """The plan of a suite on opened streams."""
-    count = seeds or budget.seeds
+    count = budget.seeds if seeds is None else seeds
     if count < 1:
         raise UsageError(f"--seeds {count}: at least one is needed")
-    plan = Plan(suite, budget, count, protocol_setting(suite))
+    if threads < 1:
+        raise UsageError(f"--threads {threads}: at least one is needed")
+    plan = Plan(suite, budget, count)
     plan.thresholds = tuple(str(complete(parse(text), thresholds)) for text in suite.thresholds)
+    _check_thresholds(suite)
+    settings = protocol_settings(suite)
     for name, stream in streams.items():
         prefixes = prefix_checksums(stream)
         plan.checksums[name] = prefixes[stream.times[-1]]
-        split = plan.protocol.build().split
-        for backbone in suite.backbones:
-            for swept in _sweeps(suite):
-                _add(plan, stream, prefixes, split, backbone, swept, data_dir, threads, device)
+        for protocol, backbone, swept in product(settings, suite.backbones, _sweeps(suite)):
+            start = ChainSpec(
+                name, str(data_dir) if data_dir else None, protocol, backbone, "", (), 1, 1.0, 0, threads, device
+            )
+            _add(plan, stream, prefixes, start, swept, presets)
     return plan
+
+
+def _check_thresholds(suite: Suite) -> None:
+    chooses = suite.protocol == "temporal" or suite.select == "nested"
+    if suite.thresholds and suite.thresholds_on == "best" and not chooses:
+        raise UsageError(
+            f"the suite {suite.name} has no validation task to tell which combination is best; "
+            "put thresholds on every one with --thresholds all"
+        )
 
 
 def _add(
     plan: Plan,
     stream: Stream,
     prefixes: dict[int, str],
-    split: str,
-    backbone: str,
+    start: ChainSpec,
     swept: dict[str, float],
-    data_dir: Path | None,
-    threads: int,
-    device: str,
+    presets: PresetFile | None,
 ) -> None:
-    by_head: dict[str, list[Row]] = {}
-    for text in plan.suite.detectors:
-        row = _row(plan, stream.name, split, backbone, swept, text)
-        by_head.setdefault(row.head, []).append(row)
-        plan.rows.append(row)
-    for head, rows in by_head.items():
-        if not head:
-            continue
-        chosen = _preset(plan, stream.name, split, backbone, head, swept)
+    """The rows of one stream, protocol, backbone and sweep, and the chains they need."""
+    split = start.protocol.build().split
+    methods = Methods(plan.suite, start.stream, start.protocol, split, start.backbone, tuple(swept.items()), presets)
+    rows = [methods.row(text) for text in plan.suite.detectors_of(start.backbone)]
+    plan.rows += rows
+    always: dict[str, set[str]] = {}
+    sometimes: dict[str, set[str]] = {}
+    for row in rows:
+        everywhere = len(row.candidates) == 1 or plan.suite.select == "prequential"
+        for candidate in row.candidates:
+            (always if everywhere else sometimes).setdefault(candidate.head, set()).add(candidate.base)
+    for head in sorted({*always, *sometimes}):
+        chosen = _preset(plan, start.stream, split, start.backbone, head, swept, presets)
         for seed in range(plan.seeds):
-            chain = ChainSpec(
-                stream.name,
-                str(data_dir) if data_dir else None,
-                plan.protocol,
-                backbone,
-                head,
-                tuple(sorted(chosen.backbone.items())),
-                chosen.training.epochs,
-                chosen.training.lr,
-                seed,
-                threads,
-                device,
+            chain = replace(
+                start,
+                head=head,
+                backbone_parameters=tuple(sorted(chosen.backbone.items())),
+                epochs=chosen.training.epochs,
+                lr=chosen.training.lr,
+                seed=seed,
             )
-            plan.scored[chain] = sorted({row.base for row in rows})
+            plan.scored[chain] = sorted(always.get(head, set()))
+            plan.tried[chain] = sorted(sometimes.get(head, set()) - always.get(head, set()))
             plan.units[chain] = _units(chain, stream, prefixes)
 
 
-def _row(plan: Plan, stream: str, split: str, backbone: str, swept: dict[str, float], text: str) -> Row:
-    given = tuple(sorted(swept.items()))
-    if text.replace(" ", "").lower() == AUTO:
-        return Row(stream, backbone, given, "", AUTO, "", None, "chosen")
-    expression = resolve_good(parse(text), stream, split, backbone)
-    expression = complete(expression, detectors, lambda name: detector_preset(stream, split, backbone, name))
-    head = build(expression, detectors).heads[0]
-    base, alpha = expression, None
-    if _derivable(expression):
-        base, alpha = expression.arguments[0], float(dict(expression.parameters)["alpha"])
-    name = preset(stream, split, backbone, head).name
-    return Row(stream, backbone, given, head, str(expression), str(base), alpha, name)
-
-
-def _derivable(expression: Expression) -> bool:
-    """Whether the row is GOOD over a detector whose scores and neighbour means are stored."""
-    return expression.name == "good" and expression.arguments[0].name != "good"
-
-
-def _preset(plan: Plan, stream: str, split: str, backbone: str, head: str, swept: dict[str, float]) -> Preset:
-    chosen = plan.budget.cap(preset(stream, split, backbone, head))
+def _preset(
+    plan: Plan,
+    stream: str,
+    split: str,
+    backbone: str,
+    head: str,
+    swept: dict[str, float],
+    presets: PresetFile | None,
+) -> Preset:
+    tuned = presets.fit(stream, split, backbone, head) if presets else None
+    chosen = plan.budget.cap(tuned or preset(stream, split, backbone, head))
     return replace(chosen, backbone={**chosen.backbone, **swept}) if swept else chosen
 
 

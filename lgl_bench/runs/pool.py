@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -65,11 +66,15 @@ class Pool:
         worker.start(order)
         self._busy.append(worker)
 
-    def collect(self) -> list[Outcome]:
+    def collect(self, on_epoch: Callable[[Order, int], None] | None = None) -> list[Outcome]:
         """Waits until at least one order has ended, and returns those that have."""
         while self._busy:
             wait([worker.connection for worker in self._busy], timeout=_POLL)
-            ended = [(worker, outcome) for worker in self._busy if (outcome := self._look(worker)) is not None]
+            ended = []
+            for worker in self._busy:
+                outcome = self._look(worker, on_epoch)
+                if outcome is not None:
+                    ended.append((worker, outcome))
             for worker, _ in ended:
                 self._busy.remove(worker)
                 self._idle.append(worker if worker.alive else _Worker(self.plugins))
@@ -82,12 +87,16 @@ class Pool:
         for worker in (*self._idle, *self._busy):
             worker.kill()
 
-    def _look(self, worker: _Worker) -> Outcome | None:
+    def _look(self, worker: _Worker, on_epoch: Callable[[Order, int], None] | None) -> Outcome | None:
         order = worker.order
         assert order is not None
         message = worker.message()
         if message is READY:
             return None
+        if isinstance(message, int):
+            if on_epoch is not None:
+                on_epoch(order, message)
+            message = None
         if isinstance(message, Done):
             return Outcome(order, message)
         if isinstance(message, str):
@@ -166,13 +175,26 @@ def _serve(connection: Connection, plugins: tuple[str, ...]) -> None:
             order = connection.recv()
         except (EOFError, KeyboardInterrupt):
             return
-        connection.send(attempt(order))
+        connection.send(attempt(order, _teller(connection)))
 
 
-def attempt(order: Order) -> Done | str:
+def _teller(connection: Connection) -> Callable[[int, float], None]:
+    """Sends the number of the epoch, not more often than anybody could read it."""
+    last = time.monotonic()
+
+    def tell(epoch: int, loss: float) -> None:
+        nonlocal last
+        if time.monotonic() - last > _POLL:
+            last = time.monotonic()
+            connection.send(epoch)
+
+    return tell
+
+
+def attempt(order: Order, on_epoch: Callable[[int, float], None] | None = None) -> Done | str:
     """Does an order; whatever a plugin raises becomes the reason of its failure."""
     try:
-        return execute(order)
+        return execute(order, on_epoch)
     except LglBenchError as error:
         return str(error)
     except MemoryError:

@@ -113,6 +113,7 @@ def grid(kind: str, applies_to: str) -> dict[str, tuple[float, ...]]:
 
 def _original(stream: str, split: str) -> tuple[str, bool]:
     """The set of the paper whose numbers apply, and whether widths are capped."""
+    stream = stream.partition("(")[0]
     name = stream.removesuffix(TWIN)
     if name in STATIC + TEMPORAL:
         return name, name != stream

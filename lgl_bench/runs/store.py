@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -101,14 +102,23 @@ class RunStore:
         path = self.folder / "answers" / f"{key}.parquet"
         return set(pq.read_schema(path).names) if path.is_file() else set()
 
-    def answers(self, key: str, columns: list[str] | None = None) -> pd.DataFrame:
-        """The answers of a unit."""
+    def has_answers(self, key: str) -> bool:
+        """Whether a unit has answers."""
+        return (self.folder / "answers" / f"{key}.parquet").is_file()
+
+    def columns(self, key: str) -> dict[str, npt.NDArray[Any]]:
+        """The answers of a unit, column by column."""
         path = self.folder / "answers" / f"{key}.parquet"
         try:
-            frame: pd.DataFrame = pq.read_table(path, columns=columns).to_pandas()
+            # One file, one thread: a data set scan would cost more than the reading.
+            table = pq.ParquetFile(path).read(use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path} cannot be read: {error}; remove it, and the answers are made again") from error
-        return frame
+        return {name: table.column(name).to_numpy() for name in table.column_names}
+
+    def answers(self, key: str) -> pd.DataFrame:
+        """The answers of a unit as a table."""
+        return pd.DataFrame(self.columns(key))
 
     def add_answers(self, key: str, fresh: pd.DataFrame) -> None:
         """Adds or replaces columns; what other runs added stays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lgl_bench.core.errors import DataError
-from lgl_bench.streams.catalogue import TWIN, data_folder, fetch_stream, imported, load, manifests, twins
+from lgl_bench.streams.catalogue import TWIN, data_folder, fetch_stream, imported, is_twin, load, manifests, twins
 from lgl_bench.streams.stream import Stream
 
 
@@ -22,7 +22,9 @@ def open_streams(
     for name in names:
         reason = "" if _present(name, data_dir) else _try_fetch(name, data_dir, offline)
         if not reason:
-            streams[name] = load(name, data_dir)
+            stream = load(name, data_dir)
+            # A twin with a changed recipe goes by its canonical name.
+            streams[stream.name if is_twin(name) else name] = stream
             continue
         twin = name + TWIN
         if real_only or twin not in twins():
@@ -34,7 +36,7 @@ def open_streams(
 
 
 def _present(name: str, data_dir: Path | None) -> bool:
-    return name in twins() or name in imported(data_folder(data_dir))
+    return is_twin(name) or name in imported(data_folder(data_dir))
 
 
 def _try_fetch(name: str, data_dir: Path | None, offline: bool) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.resources import shipped
@@ -21,17 +22,20 @@ class Suite(BaseModel):
         version: Raised when the suite's results are no longer comparable with older ones.
         title: What it is, in a sentence.
         protocol: By name.
-        split: Of a static protocol.
+        split: Of a static protocol; several are run one after the other.
         history: Years kept; None keeps all.
         restart: "warm" or "cold".
         label_delay: Years until labels arrive.
         streams: Real streams first; where one is absent its twin stands in.
         backbones: By name.
         detectors: Expressions; `good(D)` takes the preset's or the chosen alpha.
+        detectors_for: Backbones with detectors of their own.
         thresholds: Expressions.
         thresholds_on: "best": on the combination that is best on the validation task of each stream; "all".
         select: How GOOD's base and alpha are chosen.
         sweep: Values of backbone parameters, each a row of its own.
+        vary: Values for names in braces: a stream, detector or threshold `good(odin, alpha={alpha})` stands for one
+            of each value.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,24 +44,63 @@ class Suite(BaseModel):
     version: int = Field(ge=1)
     title: str
     protocol: str
-    split: str | None = None
-    history: int | None = None
+    split: tuple[str, ...] = ()
+    history: int | None = Field(default=None, ge=1)
     restart: Literal["warm", "cold"] = "warm"
     label_delay: int = Field(default=0, ge=0)
     streams: tuple[str, ...] = Field(min_length=1)
     backbones: tuple[str, ...] = Field(min_length=1)
     detectors: tuple[str, ...] = Field(min_length=1)
+    detectors_for: dict[str, tuple[str, ...]] = {}
     thresholds: tuple[str, ...] = ()
     thresholds_on: Literal["best", "all"] = "best"
     select: Select = "preset"
     sweep: dict[str, tuple[float, ...]] = {}
+    vary: dict[str, tuple[float | str, ...]] = {}
+
+    @field_validator("split", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _expand(self) -> Self:
+        for name in ("streams", "detectors", "thresholds"):
+            object.__setattr__(self, name, expand(getattr(self, name), self.vary))
+        own = {backbone: expand(texts, self.vary) for backbone, texts in self.detectors_for.items()}
+        object.__setattr__(self, "detectors_for", own)
+        return self
+
+    def detectors_of(self, backbone: str) -> tuple[str, ...]:
+        """The detectors that are run on a backbone."""
+        return self.detectors_for.get(backbone, self.detectors)
 
     def override(self, **given: Any) -> Suite:
         """The suite with some axes replaced; those given as None or empty stay. The threshold "none" means none."""
-        fields = {**self.model_dump(), **{key: value for key, value in given.items() if value}}
+        given = {key: value for key, value in given.items() if value not in (None, ())}
+        fields = {**self.model_dump(), **given}
+        if "detectors" in given:
+            fields["detectors_for"] = {}
         if tuple(fields["thresholds"]) == ("none",):
             fields["thresholds"] = ()
         return read_fields(fields, self.name)
+
+
+def expand(texts: tuple[str, ...], vary: dict[str, tuple[float | str, ...]]) -> tuple[str, ...]:
+    """Every text once for each combination of the values of the names in braces in it.
+
+    >>> expand(("msp", "good(msp, alpha={a})"), {"a": (0, 0.5)})
+    ('msp', 'good(msp, alpha=0)', 'good(msp, alpha=0.5)')
+    """
+    found: list[str] = []
+    for text in texts:
+        names = [name for name in vary if f"{{{name}}}" in text]
+        for values in product(*(vary[name] for name in names)):
+            one = text
+            for name, value in zip(names, values, strict=True):
+                one = one.replace(f"{{{name}}}", f"{value:g}" if isinstance(value, float) else str(value))
+            found.append(one)
+    return tuple(found)
 
 
 def suites() -> list[str]:

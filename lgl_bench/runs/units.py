@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from lgl_bench.backbones import backbones
+from lgl_bench.core.expressions import Expression
+from lgl_bench.core.registry import Registry
+from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.protocols import Protocol, protocols
+from lgl_bench.thresholds import thresholds
 
 STORE_FORMAT = 1
 _LIBRARIES = {"abc", "builtins", "torch", "typing"}
@@ -31,6 +35,7 @@ class ProtocolSetting:
     history: int | None = None
     restart: str | None = None
     label_delay: int | None = None
+    nested: bool | None = None
 
     def build(self) -> Protocol:
         """The protocol itself."""
@@ -103,17 +108,31 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "seed": chain.seed,
         "threads": chain.threads,
         "device": chain.device,
-        "sources": [_source_digest("backbones", chain.backbone), _source_digest("heads", chain.head)],
+        "sources": [_source_digest(backbones, chain.backbone), _source_digest(heads, chain.head)],
         "versions": _versions(),
         "format": STORE_FORMAT,
     }
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
 
 
+def answer_digest(expression: Expression) -> str:
+    """Digest of the sources of every detector in an expression: answers of another source are made again."""
+    digests = [_source_digest(detectors, expression.name), *(answer_digest(part) for part in expression.arguments)]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+def decision_digest(detector: Expression, threshold: Expression) -> str:
+    """Digest of the sources of a detector and the threshold that decides on it."""
+    return answer_digest(detector) + _source_digest(thresholds, threshold.name)
+
+
+def _source_digest(registry: Registry[Any], name: str) -> str:
+    return _digest_of(registry.get(name))
+
+
 @cache
-def _source_digest(kind: str, name: str) -> str:
+def _digest_of(plugin: Any) -> str:
     """Digest of the source files of a plugin and of the bases it is built on, libraries apart."""
-    plugin: Any = {"backbones": backbones, "heads": heads}[kind].get(name)
     bases = [base for base in plugin.__mro__ if base.__module__.split(".")[0] not in _LIBRARIES]
     digest = hashlib.sha256()
     for file in sorted({file for base in bases if (file := inspect.getsourcefile(base))}):

@@ -2,91 +2,160 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Value
+from lgl_bench.core.types import BoolArray, FloatArray, Value
 from lgl_bench.detectors.good import mix
 from lgl_bench.metrics.classification import accuracy
 from lgl_bench.metrics.decisions import macro_f1, mcc, micro_f1
 from lgl_bench.metrics.ranking import aupr, auroc, fpr95, oscr
-from lgl_bench.runs.plan import Plan, Row
-from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.choices import Choices
+from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.reading import Answered, Reader
+from lgl_bench.runs.rows import Row
 from lgl_bench.runs.units import ChainSpec, Unit
-from lgl_bench.streams.lookup import positions
-from lgl_bench.streams.stream import Stream
 
 
-def year_rows(plan: Plan, store: RunStore, streams: dict[str, Stream]) -> pd.DataFrame:
-    """Grades of every unit that has answers, for every row of the plan."""
+def year_rows(
+    plan: Plan, reader: Reader, choices: Choices | None = None, roles: Iterable[str] = ("validation", "test")
+) -> pd.DataFrame:
+    """Grades of every unit that was fitted, for every row of the plan."""
+    wanted = set(roles)
     found: list[dict[str, Any]] = []
-    rows: dict[tuple[str, str, str], list[Row]] = {}
+    by_chain: dict[ChainSpec, list[Row]] = {}
     for row in plan.rows:
-        rows.setdefault((row.stream, row.backbone, row.head), []).append(row)
-    for chain, units in plan.units.items():
-        stream = streams[chain.stream]
-        place = positions(stream.ids)
-        for unit in units:
-            for row in rows.get((chain.stream, chain.backbone, chain.head), []):
-                if _belongs(row, chain):
-                    found += _unit_rows(plan, store, stream, place, chain, unit, row)
+        if not row.chosen:
+            for chain in plan.chains_of(row, row.head):
+                by_chain.setdefault(chain, []).append(row)
+    for chain, rows in by_chain.items():
+        for unit in plan.units[chain]:
+            if unit.role in wanted:
+                found += _unit_rows(plan, reader, unit, rows)
+    for row in plan.rows:
+        if row.chosen and choices is not None:
+            found += _chosen_rows(plan, reader, choices, row, wanted)
     return pd.DataFrame(found)
 
 
-def _belongs(row: Row, chain: ChainSpec) -> bool:
-    return all(chain.parameters.get(name) == value for name, value in row.parameters)
+def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[dict[str, Any]]:
+    noted = reader.store.fit(unit.key)
+    if noted is None:
+        return []
+    answered = reader.answered(unit)
+    known_accuracy = None
+    if answered is not None:
+        known_accuracy = accuracy(answered.truth, answered.predicted, answered.known)
+    found = []
+    for row in rows:
+        base = row.candidates[0].base
+        novelty = None if answered is None else _novelty(answered, base, row.alpha)
+        if answered is None or novelty is None:
+            found.append(_failed(unit, row, noted, base))
+        else:
+            found += _graded(plan, unit, row, noted, answered, novelty, row.concrete, known_accuracy)
+    return found
 
 
-def _unit_rows(
-    plan: Plan, store: RunStore, stream: Stream, place: Any, chain: ChainSpec, unit: Unit, row: Row
-) -> list[dict[str, Any]]:
-    about = {
+def _chosen_rows(plan: Plan, reader: Reader, choices: Choices, row: Row, wanted: set[str]) -> list[dict[str, Any]]:
+    """A row whose detector is chosen, for every task there is a choice for."""
+    found: list[dict[str, Any]] = []
+    reason = choices.why_not(row)
+    for seed in range(plan.seeds):
+        for position, chosen in enumerate(choices.of(row)):
+            if reason:
+                unit = plan.units[plan.chains_of(row, row.candidates[0].head)[seed]][position]
+                found.append({**_about(unit, row, {}), "status": "failed", "reason": reason})
+            if chosen is None:
+                continue
+            head = next(candidate.head for candidate in row.candidates if candidate.base == chosen.candidate)
+            unit = plan.units[plan.chains_of(row, head)[seed]][position]
+            noted = reader.store.fit(unit.key)
+            if noted is None or unit.role not in wanted:
+                continue
+            answered = reader.answered(unit)
+            novelty = None if answered is None else _novelty(answered, chosen.candidate, chosen.alpha)
+            if answered is None or novelty is None:
+                found.append(_failed(unit, row, noted, chosen.candidate))
+                continue
+            graded = _graded(plan, unit, row, noted, answered, novelty, chosen.expression, None)
+            found += [{**one, "chosen": chosen.expression} for one in graded]
+    return found
+
+
+def _novelty(answered: Answered, base: str, alpha: float | str | None) -> FloatArray | None:
+    own, neighbours = answered.novelty(base), answered.neighbour(base)
+    if own is None or neighbours is None:
+        return None
+    return own if alpha is None else mix(own, neighbours, float(alpha))
+
+
+def _about(unit: Unit, row: Row, noted: dict[str, Any]) -> dict[str, Any]:
+    chain, protocol = unit.chain, row.protocol
+    built = protocol.build()
+    return {
         "key": unit.key,
         "stream": chain.stream,
-        "backbone": chain.backbone,
-        "parameters": ",".join(f"{name}={value:g}" for name, value in row.parameters),
-        "head": chain.head,
+        "protocol": protocol.name,
+        "split": built.split,
+        "history": "all" if protocol.history is None else str(protocol.history),
+        "restart": protocol.restart or "",
+        "label_delay": protocol.label_delay or 0,
+        "track": built.track,
+        "backbone": row.shown_backbone,
+        "head": row.head,
         "detector": row.detector,
         "threshold": "",
+        "preset": row.preset,
         "seed": chain.seed,
         "time": unit.time,
         "fold": unit.fold,
         "role": unit.role,
+        "tuning_trials": row.trials,
+        "chosen": "" if row.chosen or row.concrete == row.detector else row.concrete,
+        "device": chain.device,
+        "fit_seconds": noted.get("seconds"),
+        "peak_memory_mb": noted.get("peak_memory_mb"),
     }
-    noted = store.fit(unit.key)
-    if noted is None:
-        return []
-    about |= {"fit_seconds": noted.get("seconds"), "peak_memory_mb": noted.get("peak_memory_mb")}
-    failed = noted.get("failed", {}).get(row.base, "")
-    columns = store.answer_columns(unit.key)
-    if noted["status"] != "ok" or failed or f"novelty:{row.base}" not in columns:
-        reason = failed or f"{noted['status']}: {noted.get('reason', '')}"
-        return [{**about, "status": noted["status"] if noted["status"] != "ok" else "failed", "reason": reason}]
-    answers = store.answers(unit.key)
-    known = np.array(noted["known"], dtype=np.int64)
-    truth = stream.labels[place(answers["vertex"].to_numpy())]
-    novelty = answers[f"novelty:{row.base}"].to_numpy()
-    if row.alpha is not None:
-        novelty = mix(novelty, answers[f"neighbour:{row.base}"].to_numpy(), row.alpha)
-    new = ~np.isin(truth, known)
-    about |= {"status": "ok", "reason": "", "n_new": int(new.sum()), "n_scored": len(new)}
-    values = _ranking(truth, answers["class_pred"].to_numpy(), known, new, novelty)
+
+
+def _failed(unit: Unit, row: Row, noted: dict[str, Any], base: str) -> dict[str, Any]:
+    status = noted["status"] if noted["status"] != "ok" else "failed"
+    reason = noted.get("failed", {}).get(base, "") or f"{noted['status']}: {noted.get('reason', '')}"
+    return {**_about(unit, row, noted), "status": status, "reason": reason}
+
+
+def _graded(
+    plan: Plan,
+    unit: Unit,
+    row: Row,
+    noted: dict[str, Any],
+    answered: Answered,
+    novelty: FloatArray,
+    expression: str,
+    known_accuracy: Value | None,
+) -> list[dict[str, Any]]:
+    about = _about(unit, row, noted)
+    about |= {"status": "ok", "reason": "", "n_new": int(answered.new.sum()), "n_scored": len(answered.new)}
+    values = _ranking(answered, novelty, known_accuracy)
     graded = [{**about, **_columns(values)}]
     for threshold in plan.thresholds:
-        column = f"rejected:{row.detector}|{threshold}"
-        if column in columns:
-            decided = _decisions(new, answers[column].to_numpy())
+        rejected = answered.columns.get(f"rejected:{expression}|{threshold}")
+        reason = noted.get("failed", {}).get(f"{expression}|{threshold}")
+        if rejected is not None:
+            decided = _decisions(answered.new, rejected)
             graded.append({**about, "threshold": threshold, **_columns({**values, **decided})})
+        elif reason is not None:
+            graded.append({**about, "threshold": threshold, "status": "failed", "reason": reason})
     return graded
 
 
-def _ranking(
-    truth: IntArray, predicted: IntArray, known: IntArray, new: BoolArray, novelty: FloatArray
-) -> dict[str, Value]:
+def _ranking(answered: Answered, novelty: FloatArray, known_accuracy: Value | None) -> dict[str, Value]:
+    new, truth, predicted = answered.new, answered.truth, answered.predicted
     return {
-        "accuracy": accuracy(truth, predicted, known),
+        "accuracy": known_accuracy or accuracy(truth, predicted, answered.known),
         "auroc": auroc(new, novelty),
         "aupr": aupr(new, novelty),
         "fpr95": fpr95(new, novelty),

@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 
 import platformdirs
+from pydantic import ValidationError
 
 from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
+from lgl_bench.core.expressions import parse
 from lgl_bench.core.resources import shipped
 from lgl_bench.streams.describe import describe
 from lgl_bench.streams.fetch import Download, fetch
-from lgl_bench.streams.generator import generate
+from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.importers import importers
 from lgl_bench.streams.manifest import Manifest, check_parts, check_statistics, read_manifest
 from lgl_bench.streams.raw import build
@@ -49,7 +51,7 @@ def imported(folder: Path) -> list[str]:
 def load(name: str, folder: Path | None = None, *, features: bool = True) -> Stream:
     """The stream of that name: imported, or an embedded twin."""
     folder = data_folder(folder)
-    if name in twins():
+    if is_twin(name):
         return twin(name)
     if (folder / name / "stream.json").is_file():
         return open_stream(folder / name, features=features)
@@ -60,17 +62,31 @@ def load(name: str, folder: Path | None = None, *, features: bool = True) -> Str
     raise _unknown(name, folder)
 
 
+def is_twin(name: str) -> bool:
+    """Whether a name is an embedded twin's, as it is or with some of its recipe changed."""
+    return name.partition("(")[0] in twins()
+
+
 def twin(name: str) -> Stream:
-    """An embedded twin, made from its recipe in a moment."""
-    manifest = twins()[name]
+    """An embedded twin, made from its recipe in a moment: `dblp-easy-twin`, `dblp-easy-twin(homophily=0.3)`."""
+    expression = parse(name)
+    manifest = twins()[expression.name]
     assert manifest.twin is not None
+    if expression.arguments:
+        raise UsageError(f"'{name}': a twin takes values of its recipe by name, such as homophily=0.3")
     info = StreamInfo(
-        name=name,
+        name=str(expression),
         source=f"synthetic twin of {manifest.name}, made by lgl-bench",
         licence="Apache-2.0",
         t0=manifest.t0,
     )
-    return generate(manifest.twin, info)
+    try:
+        recipe = Recipe(**{**manifest.twin.model_dump(), **dict(expression.parameters)})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"'{name}': '{place}' of the recipe: {first['msg']}") from error
+    return generate(recipe, info)
 
 
 def import_stream(

@@ -28,11 +28,11 @@ class Batches(ABC):
 class FullBatch(Batches):
     """One step on the whole graph."""
 
-    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> None:
+    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor, device: str) -> None:
         self.model = model
-        self.inputs = inputs_of(task.train.graph)
-        self.fit = torch.from_numpy(fit)
-        self.labels = columns[self.fit]
+        self.inputs = inputs_of(task.train.graph).to(device)
+        self.fit = torch.from_numpy(fit).to(device)
+        self.labels = columns.to(device)[self.fit]
 
     def losses(self) -> Iterator[torch.Tensor]:
         """The loss of all training vertices."""
@@ -43,9 +43,10 @@ class FullBatch(Batches):
 class SampledBatches(Batches):
     """Batches of training vertices, shuffled every epoch, each with freshly sampled neighbours."""
 
-    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> None:
+    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor, device: str) -> None:
         backbone = model.backbone
         assert isinstance(backbone, GraphSAGE)
+        self.device = device
         self.model = model
         self.inputs = inputs_of(task.train.graph)
         self.fit = torch.from_numpy(fit)
@@ -58,16 +59,18 @@ class SampledBatches(Batches):
         for seeds in torch.split(self.fit[torch.randperm(len(self.fit))], self.size):
             read, blocks = self.sampler.sample(seeds.numpy())
             features = take_rows(self.inputs.features, torch.from_numpy(read))
-            _, output = self.model.backbone(Inputs(features, self.inputs.graph, blocks=blocks))
-            yield self.model.head.loss(output, self.columns[seeds])
+            inputs = Inputs(features, self.inputs.graph, blocks=blocks).to(self.device)
+            _, output = self.model.backbone(inputs)
+            yield self.model.head.loss(output, self.columns[seeds].to(self.device))
 
 
 class DrawnBatch(Batches):
     """Graph-MLP: one step on vertices drawn uniformly, cross-entropy and contrastive loss."""
 
-    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> None:
+    def __init__(self, model: Model, task: Task, fit: IntArray, columns: torch.Tensor, device: str) -> None:
         backbone = model.backbone
         assert isinstance(backbone, GraphMLP)
+        self.device = device
         self.model = model
         self.backbone = backbone
         self.inputs = inputs_of(task.train.graph)
@@ -81,22 +84,23 @@ class DrawnBatch(Batches):
         batch = torch.randperm(n)[: self.backbone.batch]
         h = self.backbone.body(self._read(batch))
         loss = h.new_zeros(())
-        labels = self.labels[batch]
+        labels = self.labels[batch].to(self.device)
         known = labels >= 0
         if known.any():
             output = self.backbone.last(self.inputs, h)
             loss = loss + self.model.head.loss(output[known], labels[known])
         if self.neighbourhood is not None:
-            row, col, gamma = (torch.from_numpy(part) for part in self.neighbourhood.between(batch.numpy()))
+            parts = self.neighbourhood.between(batch.numpy())
+            row, col, gamma = (torch.from_numpy(part).to(self.device) for part in parts)
             loss = loss + self.backbone.beta * contrastive_loss(h, row, col, gamma, self.backbone.tau)
         if loss.requires_grad:
             yield loss
 
     def _read(self, batch: torch.Tensor) -> Inputs:
-        return Inputs(take_rows(self.inputs.features, batch), self.inputs.graph)
+        return Inputs(take_rows(self.inputs.features, batch), self.inputs.graph).to(self.device)
 
 
-def batches_of(model: Model, task: Task, fit: IntArray, columns: torch.Tensor) -> Batches:
+def batches_of(model: Model, task: Task, fit: IntArray, columns: torch.Tensor, device: str = "cpu") -> Batches:
     """The way of walking that the backbone names."""
     kinds: dict[str, type[Batches]] = {"full": FullBatch, "sampled": SampledBatches, "drawn": DrawnBatch}
-    return kinds[model.backbone.batching](model, task, fit, columns)  # type: ignore[call-arg]
+    return kinds[model.backbone.batching](model, task, fit, columns, device)  # type: ignore[call-arg]

@@ -81,25 +81,27 @@ class _Contrast(torch.autograd.Function):
     def forward(
         ctx: Any, unit: torch.Tensor, row: torch.Tensor, col: torch.Tensor, gamma: torch.Tensor, tau: float
     ) -> torch.Tensor:
-        e = torch.exp_(unit @ unit.T / tau)
+        e = torch.exp_((unit / tau) @ unit.T)
         e.fill_diagonal_(0.0)
         below = e.sum(dim=1)
-        weighted = gamma * e[row, col]
+        at = row * len(unit) + col
+        weighted = gamma * torch.take(e, at)
         above = torch.zeros_like(below).index_add_(0, row, weighted)
         counts = above > 0
         losses = torch.where(counts, below.log() - above.clamp_min(1e-38).log(), 0.0)
-        ctx.save_for_backward(unit, e, below, above, weighted, row, col, counts)
+        ctx.save_for_backward(unit, e, below, above, weighted, row, at, counts)
         ctx.tau = tau
         return losses.sum() / len(unit)
 
     @staticmethod
     def backward(ctx: Any, outer: torch.Tensor) -> Any:
-        unit, e, below, above, weighted, row, col, counts = ctx.saved_tensors
+        unit, e, below, above, weighted, row, at, counts = ctx.saved_tensors
         scale = counts / (ctx.tau * len(unit)) * outer
         # d loss / d sim_ij = scale_i (e_ij / below_i - gamma_ij e_ij / above_i)
         grad = e * (scale / below)[:, None]
-        grad[row, col] -= weighted * (scale / above.clamp_min(1e-38))[row]
-        return (grad + grad.T) @ unit, None, None, None, None
+        grad.view(-1).index_add_(0, at, -weighted * (scale / above.clamp_min(1e-38))[row])
+        # Two products instead of adding the transpose, which would walk across the rows.
+        return grad @ unit + grad.T @ unit, None, None, None, None
 
 
 def contrastive_loss(

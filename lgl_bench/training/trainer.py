@@ -69,8 +69,9 @@ def train(
     parameters: TrainingParameters,
     seed: int,
     on_epoch: Callable[[int, float], None] | None = None,
+    device: str = "cpu",
 ) -> Fit:
-    """Fits a model to a task.
+    """Fits a model to a task; the model comes back to the CPU, where it is scored.
 
     Args:
         model: Fresh, or grown from the year before.
@@ -78,6 +79,7 @@ def train(
         parameters: Epochs and learning rate.
         seed: Of the run; the task's time and fold are mixed in.
         on_epoch: Called with the number of each epoch and its loss; raising stops the fit.
+        device: Where to compute.
     """
     start = time.perf_counter()
     fit_vertices = np.flatnonzero(task.fit_mask)
@@ -86,8 +88,9 @@ def train(
     best: tuple[float, int, dict[str, torch.Tensor]] = (-1.0, 0, {})
     value, epoch = float("nan"), 0
     with seeded(seed, "train", task.time, task.fold):
-        model.head.begin(torch.from_numpy(columns[fit_vertices]))
-        batches = batches_of(model, task, fit_vertices, torch.from_numpy(columns))
+        model.to(device)
+        model.head.begin(torch.from_numpy(columns[fit_vertices]).to(device))
+        batches = batches_of(model, task, fit_vertices, torch.from_numpy(columns), device)
         optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr)
         for epoch in range(1, parameters.epochs + 1):
             model.train()
@@ -113,6 +116,7 @@ def train(
 
 def _end(status: Literal["ok", "diverged"], reason: str, epoch: int, loss: float, start: float, model: Model) -> Fit:
     model.eval()
+    model.to("cpu")
     model.forget()
     return Fit(status, reason, epoch, loss, time.perf_counter() - start)
 
@@ -133,7 +137,8 @@ def _better(
 ) -> tuple[float, int, dict[str, torch.Tensor]]:
     model.eval()
     with torch.no_grad():
-        predicted = model(inputs_of(task.train.graph)).logits.argmax(dim=1).numpy()
+        device = next(model.parameters()).device.type
+        predicted = model(inputs_of(task.train.graph).to(device)).logits.argmax(dim=1).cpu().numpy()
     accuracy = float((predicted[held_out] == columns[held_out]).mean()) if len(held_out) else 0.0
     if accuracy <= best[0]:
         return best

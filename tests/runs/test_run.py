@@ -14,78 +14,20 @@ import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.runs import pool
-from lgl_bench.runs.api import Settings, plan_run, run_plan
-from lgl_bench.runs.pool import Outcome, attempt
+from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.store import RunStore
-from lgl_bench.streams.store import write_stream
-from tests.graphs import small_stream
 
 LEFT_OUT = ["fit_seconds", "peak_memory_mb", "created_at"]
 
-
-class InProcess:
-    """The engine of a run in this process: one order at a time."""
-
-    def __init__(self, *limits: object) -> None:
-        self.orders: list[object] = []
-        self.seen: list[object] = []
-
-    @property
-    def free(self) -> int:
-        return 0 if self.orders else 1
-
-    def submit(self, order) -> None:
-        self.orders.append(order)
-        self.seen.append(order)
-
-    def collect(self) -> list[Outcome]:
-        order = self.orders.pop()
-        done = attempt(order)
-        return [Outcome(order, None, done) if isinstance(done, str) else Outcome(order, done)]
-
-    def close(self) -> None:
-        pass
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch) -> Path:
-    """A data folder with one small stream, three tasks long."""
-    folder = tmp_path / "data"
-    write_stream(small_stream(), folder / "small")
-    monkeypatch.setenv("LGL_BENCH_DATA", str(folder))
-    return folder
-
-
-@pytest.fixture
-def out(tmp_path) -> Path:
-    return tmp_path / "run"
-
-
-@pytest.fixture
-def engines(monkeypatch):
-    made: list[InProcess] = []
-
-    def make(*limits):
-        made.append(InProcess(*limits))
-        return made[-1]
-
-    monkeypatch.setattr("lgl_bench.runs.api.Pool", make)
-    return made
-
-
-def carry_out(out: Path, **axes):
-    axes = {"backbones": ["gcn"], "streams": ["small"], **axes}
-    settings = axes.pop("settings", Settings(out, offline=True))
-    plan, streams = plan_run("smoke", settings, budget="smoke", **axes)
-    return run_plan(plan, streams, settings)
+pytestmark = pytest.mark.usefixtures("data")
 
 
 def comparable(out: Path) -> pd.DataFrame:
     return pd.read_csv(out / "leaderboard.csv").drop(columns=LEFT_OUT)
 
 
-def test_a_run_stores_fits_answers_years_and_a_leaderboard(out, engines):
-    result = carry_out(out, detectors=["msp", "good(msp, alpha=0.3)"])
+def test_a_run_stores_fits_answers_years_and_a_leaderboard(out, engines, carry_out):
+    result = carry_out(detectors=["msp", "good(msp, alpha=0.3)"])
     store = RunStore(out)
     keys = store.plan()["fits"]
     assert len(keys) == 3 and all(store.fit(key)["status"] == "ok" for key in keys)
@@ -97,19 +39,19 @@ def test_a_run_stores_fits_answers_years_and_a_leaderboard(out, engines):
     assert not result.counts.failed
 
 
-def test_a_second_run_does_only_what_is_missing(out, engines):
-    carry_out(out, detectors=["msp"])
+def test_a_second_run_does_only_what_is_missing(out, engines, carry_out):
+    carry_out(detectors=["msp"])
     before = comparable(out)
-    carry_out(out, detectors=["msp"])
+    carry_out(detectors=["msp"])
     assert len(engines[0].seen) > 0 and not engines[1].seen
     assert comparable(out).equals(before)
 
 
-def test_a_detector_added_later_trains_nothing_and_another_alpha_loads_no_model(out, engines):
-    carry_out(out, detectors=["energy"], thresholds=["none"])
-    carry_out(out, detectors=["energy", "mahalanobis"], thresholds=["none"])
+def test_a_detector_added_later_trains_nothing_and_another_alpha_loads_no_model(out, engines, carry_out):
+    carry_out(detectors=["energy"], thresholds=["none"])
+    carry_out(detectors=["energy", "mahalanobis"], thresholds=["none"])
     assert engines[1].seen and all(order.weights is not None for order in engines[1].seen)
-    carry_out(out, detectors=["energy", "good(energy, alpha=0.9)"], thresholds=["none"])
+    carry_out(detectors=["energy", "good(energy, alpha=0.9)"], thresholds=["none"])
     assert not engines[2].seen
 
 
@@ -120,16 +62,16 @@ def test_the_number_of_fits_does_not_grow_with_post_hoc_detectors(tmp_path):
     assert len(few.all_units) == len(many.all_units) > 0
 
 
-def test_weights_that_were_not_kept_are_trained_again_when_needed(out, engines):
-    carry_out(out, detectors=["msp"], settings=Settings(out, offline=True, checkpoints="none"))
+def test_weights_that_were_not_kept_are_trained_again_when_needed(out, engines, carry_out):
+    carry_out(detectors=["msp"], settings=Settings(out, offline=True, checkpoints="none"))
     assert not list(out.glob("fits/*/model.safetensors"))
     first = comparable(out)
-    carry_out(out, detectors=["msp", "energy"])
+    carry_out(detectors=["msp", "energy"])
     both = comparable(out)
     assert both[both["detector"] == "msp"].reset_index(drop=True).equals(first)
 
 
-def test_a_plugin_that_raises_fails_its_own_rows_only(out, engines):
+def test_a_plugin_that_raises_fails_its_own_rows_only(out, engines, carry_out):
     from lgl_bench.detectors import Detector, detectors
 
     class Raises(Detector):
@@ -138,7 +80,7 @@ def test_a_plugin_that_raises_fails_its_own_rows_only(out, engines):
 
     detectors.register("raises")(Raises)
     try:
-        result = carry_out(out, detectors=["raises", "msp"], thresholds=["none"])
+        result = carry_out(detectors=["raises", "msp"], thresholds=["none"])
         frame = result.frame.set_index("detector")
         assert "no luck" in frame.loc["raises", "accuracy_reason"]
         assert frame.loc["msp", "accuracy_n_seeds"] == 1

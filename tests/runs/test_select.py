@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.types import Truth
-from lgl_bench.runs.answers import TaskAnswers
-from lgl_bench.runs.choose import choose_over_tasks, chosen_answer
+from lgl_bench.runs.choose import choose_over_tasks
+from lgl_bench.runs.reading import Answered
 from lgl_bench.runs.select import ALPHAS, Round, ValidationAnswers, choose_candidate, choose_good, validation_rounds
-from tests.graphs import random_graph, task_on
 
 NEW = np.array([True, False, False])
 
@@ -111,31 +109,31 @@ NEIGHBOURS = np.array([0.1, 0.9, 0.2, 0.8, 0.3])
 
 def walk(seed, roles=("validation", "test", "test"), folds=("", "", "")):
     """Two of five vertices are new. Candidate a ranks them well, perfectly from alpha 0.3 on, and b as badly."""
-    base = task_on(random_graph(), np.arange(12) % 2, np.arange(7), np.array([0, 1]))
-    found = []
-    for time, (role, fold) in enumerate(zip(roles, folds, strict=True)):
-        task = replace(base, time=time, role=role, fold=fold)
-        parts = [{"a": part, "b": 1 - part} for part in (OWN, NEIGHBOURS)]
-        answers = TaskAnswers(task, None, predicted=np.full(5, seed), novelty=parts[0], neighbour=parts[1])
-        found.append((answers, Truth(np.array([0, 7, 1, 7, 0]), np.arange(5))))
-    return found
+    columns = {"novelty:a": OWN, "novelty:b": 1 - OWN, "neighbour:a": NEIGHBOURS, "neighbour:b": 1 - NEIGHBOURS}
+    truth, known = np.array([0, 7, 1, 7, 0]), np.array([0, 1])
+    return [
+        Answered(time, role, fold, truth, known, truth == 7, np.full(5, seed), columns)
+        for time, (role, fold) in enumerate(zip(roles, folds, strict=True))
+    ]
 
 
 def both(*walks):
     return {"a": walks, "b": walks}
 
 
-def turned(pair):
+def choose(walks, select, with_neighbours=True):
+    tasks = [Round(answers.role == "validation", answers.fold, answers.time) for answers in walks[0]]
+    return choose_over_tasks(both(*walks), tasks, select, with_neighbours)
+
+
+def turned(answers):
     """The same task with every score turned round, so that b is the good one."""
-    answers, truth = pair
-    flipped = [{name: 1 - part for name, part in parts.items()} for parts in (answers.novelty, answers.neighbour)]
-    return replace(answers, novelty=flipped[0], neighbour=flipped[1]), truth
+    return replace(answers, columns={name: 1 - part for name, part in answers.columns.items()})
 
 
-def relabelled(pair):
+def relabelled(answers):
     """The same task with known and new vertices swapped."""
-    answers, truth = pair
-    return answers, Truth(np.where(truth.labels == 7, 0, 7), truth.vertices)
+    return replace(answers, truth=np.where(answers.new, 0, 7), new=~answers.new)
 
 
 @pytest.mark.parametrize("changed", [turned, relabelled])
@@ -143,16 +141,16 @@ def relabelled(pair):
 def test_other_answers_or_labels_on_test_tasks_change_nothing_that_t1_chooses(changed, with_neighbours):
     walks = [walk(seed) for seed in range(3)]
     others = [[w[0], changed(w[1]), changed(w[2])] for w in walks]
-    chosen = choose_over_tasks(both(*walks), "t1", with_neighbours)
-    assert chosen == choose_over_tasks(both(*others), "t1", with_neighbours)
+    chosen = choose(walks, "t1", with_neighbours)
+    assert chosen == choose(others, "t1", with_neighbours)
     assert chosen[0] is None
-    assert [(c.candidate, c.alpha) for c in chosen[1:]] == [("a", 0.3 if with_neighbours else 0.0)] * 2
+    assert [(c.candidate, c.alpha) for c in chosen[1:]] == [("a", 0.3 if with_neighbours else None)] * 2
 
 
 @pytest.mark.parametrize("changed", [turned, relabelled])
 def test_other_answers_or_labels_on_the_validation_task_do_change_what_t1_chooses(changed):
     others = [[changed(w[0]), *w[1:]] for w in (walk(seed) for seed in range(3))]
-    assert choose_over_tasks(both(*others), "t1")[1].candidate == "b"
+    assert choose(others, "t1")[1].candidate == "b"
 
 
 @pytest.mark.parametrize("changed", [turned, relabelled])
@@ -161,7 +159,7 @@ def test_a_prequential_choice_sees_earlier_years_and_neither_its_own_nor_later_o
 
     def candidates(which):
         others = [[changed(pair) if i in which else pair for i, pair in enumerate(w)] for w in walks]
-        return [choice and choice.candidate for choice in choose_over_tasks(both(*others), "prequential")]
+        return [choice and choice.candidate for choice in choose(others, "prequential")]
 
     assert candidates([]) == [None, "a", "a"]
     assert candidates([2]) == [None, "a", "a"]
@@ -173,25 +171,26 @@ def test_a_prequential_choice_sees_earlier_years_and_neither_its_own_nor_later_o
 def test_a_nested_choice_sees_the_validation_tasks_of_its_own_class_alone():
     roles, folds = ("validation", "test", "validation", "test"), ("0/1", "0", "1/0", "1")
     walks = [walk(seed, roles, folds) for seed in range(3)]
-    chosen = choose_over_tasks(both(*walks), "nested")
+    chosen = choose(walks, "nested")
     assert [choice is None for choice in chosen] == [True, False, True, False]
     others = [[w[0], turned(w[1]), turned(w[2]), turned(w[3])] for w in walks]
-    again = choose_over_tasks(both(*others), "nested")
+    again = choose(others, "nested")
     assert again[1] == chosen[1] and again[1].candidate == "a" and again[3].candidate == "b"
 
 
-def test_the_chosen_answer_is_the_mix_of_what_was_stored():
-    walks = [walk(seed) for seed in range(2)]
-    choice = choose_over_tasks(both(*walks), "t1")[1]
-    predicted, novelty = chosen_answer(both(*walks), choice, 1, 2)
-    stored = walks[1][2][0]
-    own, neighbours = stored.novelty[choice.candidate], stored.neighbour[choice.candidate]
-    assert np.allclose(novelty, (1 - choice.alpha) * own + choice.alpha * neighbours)
-    assert predicted.tolist() == [1] * 5
-    assert choice.expression == "good(a,alpha=0.3)"
+def test_what_was_chosen_can_be_written_as_an_expression():
+    (_, with_weight, _), (_, without, _) = (choose([walk(0), walk(1)], "t1", given) for given in (True, False))
+    assert (with_weight.expression, without.expression) == ("good(a,alpha=0.3)", "a")
+
+
+def test_a_task_that_one_seed_did_not_answer_is_not_chosen_on():
+    walks = [walk(0), [None, *walk(1)[1:]]]
+    tasks = [Round(i == 0, "", i) for i in range(3)]
+    with pytest.raises(UsageError, match="found no task to choose on"):
+        choose_over_tasks(both(*walks), tasks, "t1")
 
 
 def test_a_stream_without_a_task_to_choose_on_is_refused():
     only_tests = [walk(0, ("test", "test"), ("0", "1"))]
     with pytest.raises(UsageError, match="preset"):
-        choose_over_tasks(both(*only_tests), "t1")
+        choose(only_tests, "t1")

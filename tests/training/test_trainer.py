@@ -186,8 +186,8 @@ def test_an_epoch_of_graphsage_walks_over_every_training_vertex_once(task, monke
     batches = []
     real = trainer.batches_of
 
-    def watched(model, task, fit, columns):
-        found = real(model, task, fit, columns)
+    def watched(*given):
+        found = real(*given)
         sample = found.sampler.sample
         found.sampler.sample = lambda seeds: (batches.append(seeds.copy()), sample(seeds))[1]
         return found

@@ -1,0 +1,84 @@
+"""Progress of a run: bars in a terminal, a few plain lines elsewhere, JSON lines for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from lgl_bench.runs.progress import Event
+
+_PLAIN_EVERY = 30.0
+
+
+class Progress:
+    """Listens to a run.
+
+    Args:
+        log: File for one JSON object an event; "-" for standard error; None for none.
+    """
+
+    def __init__(self, log: Path | None = None) -> None:
+        self._log_path = log
+        self._log: IO[str] | None = None
+        self._bars: tuple[Any, Any] | None = None
+        self._stack = ExitStack()
+        self._last = self._start = time.monotonic()
+        self._terminal = sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        if self._log_path is not None:
+            dash = str(self._log_path) == "-"
+            self._log = sys.stderr if dash else self._stack.enter_context(self._log_path.open("a", encoding="utf-8"))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for bar in reversed(self._bars or ()):
+            bar.close()
+        self._stack.close()
+
+    def listen(self, event: Event) -> None:
+        """Shows and logs an event."""
+        if self._log is not None:
+            self._log.write(json.dumps({"at": round(time.time(), 3), **event.record()}) + "\n")
+            self._log.flush()
+        if self._terminal:
+            self._draw(event)
+        elif self._log is not sys.stderr:
+            self._say(event)
+
+    def _draw(self, event: Event) -> None:
+        from tqdm import tqdm
+
+        if self._bars is None:
+            whole = tqdm(total=event.total, unit="fit", position=0, dynamic_ncols=True)
+            self._bars = whole, tqdm(total=1, unit="epoch", position=1, leave=False, dynamic_ncols=True)
+        whole, fit = self._bars
+        whole.total = event.total
+        if event.best:
+            whole.set_postfix_str(f"best on {event.unit.chain.stream}: {event.best}", refresh=False)
+        whole.update(event.done - whole.n)
+        if event.kind in ("start", "epoch"):
+            chain = event.unit.chain
+            fit.total = chain.epochs
+            fit.n = event.epoch
+            fit.set_description_str(f"{chain.stream} {chain.backbone} {chain.head} seed {chain.seed} {event.unit.time}")
+            fit.refresh()
+
+    def _say(self, event: Event) -> None:
+        """One line now and then, and at the end."""
+        now = time.monotonic()
+        if event.kind in ("done", "failed") and (now - self._last > _PLAIN_EVERY or event.done == event.total):
+            self._last = now
+            left = (now - self._start) / max(event.done, 1) * (event.total - event.done)
+            best = f", best on {event.unit.chain.stream}: {event.best}" if event.best else ""
+            click.echo(f"lgl-bench: {event.done} of {event.total} fits, about {left:.0f} s left{best}", err=True)

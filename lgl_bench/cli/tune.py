@@ -1,0 +1,131 @@
+"""`lgl-bench tune`: search parameters on validation tasks, write a preset that `run --preset` takes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lgl_bench.cli.options import plugin_option
+from lgl_bench.cli.output import print_json, print_table
+from lgl_bench.core.errors import LglBenchError
+
+
+@click.command()
+@click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
+@click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
+@click.option("--backbone", "backbones", multiple=True, help="Only these backbones.")
+@click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
+@click.option("--search", type=click.Choice(["grid", "tpe"]), default="tpe", show_default=True)
+@click.option("--trials", type=int, help="Trials of each study in all; the whole grid, or 50 with tpe.")
+@click.option("--seeds", type=int, help="Seeds a setting is averaged over; the budget's otherwise.")
+@click.option("--budget", default="quick", show_default=True, help="smoke, quick or paper.")
+@click.option("--metric", type=click.Choice(["accuracy", "auroc"]), help="What counts; see docs/tuning.md.")
+@click.option("--no-prune", is_flag=True, help="Carry every trial through to its end.")
+@click.option("--storage", help="An Optuna storage URL; a SQLite file beside OUT otherwise.")
+@click.option("--out", type=click.Path(path_type=Path), help="Preset file; runs/tune/SUITE.toml otherwise.")
+@click.option("--name", help="Of the preset; what the file is called otherwise.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
+@click.option("--real-only", is_flag=True, help="An absent stream is an error; no twin stands in.")
+@click.option("--offline", is_flag=True, help="Do not try to download.")
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def tune(suite: str, out: Path | None, no_prune: bool, as_json: bool, **given: Any) -> None:
+    """Search the paper's grids, one study for each stream, backbone and head.
+
+    The same command goes on where it stopped. Scored is the validation task only: on a temporal stream nothing after
+    the year that follows t0 is looked at.
+    """
+    from lgl_bench.runs.tune import run_tuning
+    from lgl_bench.runs.tune_plan import plan_tuning
+    from lgl_bench.runs.tune_study import require_optuna
+
+    require_optuna()
+    target = out or Path("runs") / "tune" / f"{Path(suite).stem}.toml"
+    tuning = plan_tuning(suite, target, prune=not no_prune, **given)
+    for name, reason in tuning.stand_ins.items():
+        click.echo(f"lgl-bench: THE REAL STREAM {name} IS NOT AT HAND ({reason}); its twin stands in", err=True)
+    for spec in tuning.specs:
+        click.echo(_announce(spec), err=True)
+    results = run_tuning(tuning, _progress(sum(spec.trials for spec in tuning.specs)))
+    if as_json:
+        print_json({"out": str(target), "studies": [_described(result) for result in results]})
+    else:
+        _print_results(results)
+        click.echo(f"\n{target}")
+    lost = [result for result in results if result.entry is None]
+    for result in lost:
+        reasons = "; ".join(result.failed) or "no trial has finished yet"
+        click.echo(f"lgl-bench: {_title(result.spec)}: no trial succeeded: {reasons}", err=True)
+    if lost:
+        sys.exit(LglBenchError.exit_code)
+
+
+def _title(spec: Any) -> str:
+    return f"{spec.stream} {spec.backbone} {spec.head}"
+
+
+def _announce(spec: Any) -> str:
+    return (
+        f"{_title(spec)}: {spec.search}, {spec.trials} trials of {spec.seeds} seeds, scored by {spec.metric}; "
+        f"the full grid has {spec.points} points"
+    )
+
+
+def _progress(total: int) -> Any:
+    from tqdm import tqdm
+
+    bar = tqdm(total=total, unit="trial", disable=not sys.stderr.isatty())
+    counts: dict[str, int] = {}
+
+    def report(spec: Any, trials: int, best: float | None) -> None:
+        shown = "" if best is None else f", best {spec.metric} {best:.3f}"
+        bar.set_postfix_str(_title(spec) + shown, refresh=False)
+        bar.update(min(trials, spec.trials) - counts.get(spec.name, 0))
+        counts[spec.name] = min(trials, spec.trials)
+
+    return report
+
+
+def _described(result: Any) -> dict[str, Any]:
+    spec = result.spec
+    facts = {
+        "study": spec.name,
+        "stream": spec.stream,
+        "split": spec.split,
+        "backbone": spec.backbone,
+        "head": spec.head,
+        "metric": spec.metric,
+        "search": spec.search,
+        "points": spec.points,
+        "seeds": spec.seeds,
+        "completed": result.completed,
+        "pruned": result.pruned,
+        "failed": result.failed,
+    }
+    return facts | {"entry": None if result.entry is None else result.entry.model_dump(mode="json")}
+
+
+def _print_results(results: list[Any]) -> None:
+    rows = []
+    for result in results:
+        spec, entry = result.spec, result.entry
+        found = {} if entry is None else {**entry.parameters, "epochs": entry.epochs, "lr": entry.lr}
+        rows.append(
+            [
+                spec.stream,
+                spec.backbone,
+                spec.head,
+                spec.metric,
+                entry.tuned.value if entry else None,
+                result.completed,
+                result.pruned,
+                sum(result.failed.values()),
+                " ".join(f"{name}={found[name]:g}" for name in spec.space if name in found),
+                " ".join(detector.expression for detector in entry.detectors) if entry else "",
+            ]
+        )
+    header = ["stream", "backbone", "head", "metric", "value", "completed", "pruned", "failed", "fit", "detectors"]
+    print_table(header, rows)

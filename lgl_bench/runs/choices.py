@@ -1,0 +1,113 @@
+"""What is chosen in a run: ODIN's parameters, GOOD's base and weight, and which combinations get thresholds."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from lgl_bench.core.errors import UsageError
+from lgl_bench.runs.choose import Chosen, Walk, choose_over_tasks
+from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.reading import Reader
+from lgl_bench.runs.rows import Row
+from lgl_bench.runs.select import Round
+from lgl_bench.runs.units import ChainSpec
+
+
+class Choices:
+    """The choices of a plan, made from the answers in a store when they are asked for."""
+
+    def __init__(self, plan: Plan, reader: Reader) -> None:
+        self.plan, self.reader = plan, reader
+        self._made: dict[Row, list[Chosen | None]] = {}
+        self._reasons: dict[Row, str] = {}
+
+    def of(self, row: Row) -> list[Chosen | None]:
+        """The choice for every task of a row; tasks for choosing show what was chosen on them."""
+        if row not in self._made:
+            try:
+                made = self._choose(row)
+            except UsageError as error:
+                self._reasons[row] = str(error)
+                made = [None] * len(self._tasks(row))
+            self._made[row] = made
+        return self._made[row]
+
+    def why_not(self, row: Row) -> str:
+        """Why nothing could be chosen for a row; empty where something was."""
+        self.of(row)
+        return self._reasons.get(row, "")
+
+    def expressions(self, row: Row) -> list[str]:
+        """The distinct candidates that are chosen for any task of a row."""
+        return sorted({chosen.candidate for chosen in self.of(row) if chosen is not None})
+
+    def score_chosen(self) -> None:
+        """Puts what was chosen on validation tasks among the expressions that every task is scored with."""
+        for row in self.plan.rows:
+            if len(row.candidates) < 2:
+                continue
+            for base in self.expressions(row):
+                head = next(candidate.head for candidate in row.candidates if candidate.base == base)
+                for chain in self.plan.chains_of(row, head):
+                    self.plan.scored[chain] = sorted({*self.plan.scored[chain], base})
+
+    def _tasks(self, row: Row) -> list[Round]:
+        chain = self.plan.chains_of(row, row.candidates[0].head)[0]
+        return [Round(unit.role == "validation", unit.fold, unit.time) for unit in self.plan.units[chain]]
+
+    def _choose(self, row: Row) -> list[Chosen | None]:
+        walks: dict[str, list[Walk]] = {}
+        for candidate in row.candidates:
+            chains = self.plan.chains_of(row, candidate.head)
+            walks[candidate.base] = [[self.reader.answered(unit) for unit in self.plan.units[c]] for c in chains]
+        select, tasks = self.plan.suite.select, self._tasks(row)
+        made = choose_over_tasks(walks, tasks, select, row.alpha is not None, row.protocol.label_delay or 0)
+        if select == "prequential":
+            return made
+        by_fold = {task.fold: chosen for task, chosen in zip(tasks, made, strict=True) if chosen is not None}
+        return [chosen or by_fold.get(task.fold.split("/")[0]) for task, chosen in zip(tasks, made, strict=True)]
+
+
+def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[ChainSpec, tuple[str, ...]]:
+    """Which expressions get thresholds: all, or the one that is best on the validation task of each stream.
+
+    Args:
+        plan: Whose rows.
+        choices: What stands behind rows with a choice.
+        validation: Year rows of the validation tasks.
+    """
+    if not plan.thresholds:
+        return {}
+    rows = plan.rows
+    if plan.suite.thresholds_on == "best":
+        rows = _best(plan, validation)
+    wanted: dict[ChainSpec, set[str]] = {}
+    for row in rows:
+        for head, expression in _decided(plan, choices, row):
+            for chain in plan.chains_of(row, head):
+                wanted.setdefault(chain, set()).add(expression)
+    return {chain: tuple(sorted(names)) for chain, names in wanted.items()}
+
+
+def _best(plan: Plan, validation: pd.DataFrame) -> list[Row]:
+    """The row of each stream with the best mean AUROC over seeds on the validation task."""
+    good = validation[validation["status"] == "ok"] if len(validation) else validation
+    if not len(good):
+        return []
+    means = good.groupby(["stream", "split", "backbone", "detector"])["auroc"].mean().dropna()
+    best = {part.idxmax() for _, part in means.groupby(level=[0, 1])}
+    return [
+        row for row in plan.rows if (row.stream, row.protocol.build().split, row.shown_backbone, row.detector) in best
+    ]
+
+
+def _decided(plan: Plan, choices: Choices, row: Row) -> list[tuple[str, str]]:
+    """Heads and expressions to decide for; a choice that changes from task to task cannot be decided on."""
+    if not row.chosen:
+        return [(row.head, row.concrete)]
+    found = {chosen for chosen in choices.of(row) if chosen is not None}
+    if len(found) != 1:
+        return []
+    (chosen,) = found
+    head = next(candidate.head for candidate in row.candidates if candidate.base == chosen.candidate)
+    return [(head, chosen.expression)]

@@ -1,0 +1,39 @@
+"""Where fits are computed: how many cores there are, and whether there is a GPU."""
+
+from __future__ import annotations
+
+import os
+
+from lgl_bench.core.errors import UsageError
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def device_named(name: str) -> str:
+    """The device to compute on, "cpu" or "cuda"; "auto" takes the GPU where torch and DGL can use one."""
+    if name not in ("auto", "cpu", "cuda"):
+        raise UsageError(f"--device {name}: it is auto, cpu or cuda")
+    if name == "cpu":
+        return name
+    reason = _no_cuda()
+    if reason and name == "cuda":
+        raise UsageError(f"--device cuda: {reason}")
+    return "cpu" if reason else "cuda"
+
+
+def _no_cuda() -> str:
+    """Why there is no GPU to be used; empty where there is."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return "torch sees no GPU; install a CUDA build of torch, or leave --device out"
+    import dgl
+
+    try:
+        dgl.graph(([0], [1])).to("cuda")
+    except Exception as error:  # DGL's CPU build raises its own kind
+        return f"this build of DGL cannot use the GPU ({error}); install a CUDA build of DGL"
+    return ""

@@ -1,0 +1,280 @@
+"""Preset files: tuned parameters that `run --preset FILE` takes, one TOML.
+
+    name = "mine"                  a column of the leaderboard
+
+    [[fits]]                       one for each stream, split, backbone and head
+    stream = "dblp-easy"
+    split = "temporal"
+    backbone = "gcn"
+    head = "softmax"
+    epochs = 200
+    lr = 0.01
+    parameters = { layers = 2, hidden = 128, dropout = 0.5 }
+    studies = { tune-4f0c = 50 }   trials of every search that was made for this entry
+    detectors = [ { expression = "odin(eps=0.05,temperature=1000.0)" } ]
+
+Searches add up: an entry that is tuned again keeps the trials of the search before.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.expressions import Constant, Expression, parse
+from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.toml import to_toml
+from lgl_bench.training.trainer import TrainingParameters
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class DetectorEntry(BaseModel):
+    """A detector with the parameters that were chosen for it on a fit.
+
+    Attributes:
+        expression: With every parameter given.
+        auroc: On the validation task, where it has new vertices.
+        candidates: Parameter settings that were looked at in each trial.
+    """
+
+    model_config = _STRICT
+
+    expression: str
+    auroc: float | None = None
+    candidates: int = Field(default=1, ge=1)
+
+    @field_validator("expression")
+    @classmethod
+    def _readable(cls, text: str) -> str:
+        try:
+            return str(parse(text))
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+
+    @property
+    def detector(self) -> str:
+        """Names alone, without parameters: `good(odin)`."""
+        return str(skeleton(parse(self.expression)))
+
+
+class Tuned(BaseModel):
+    """How an entry came about."""
+
+    model_config = _STRICT
+
+    metric: Literal["accuracy", "auroc"]
+    value: float
+    seeds: int = Field(ge=1)
+    budget: str
+    search: Literal["grid", "tpe"]
+    protocol: str
+    checksum: str
+    lgl_bench: str
+
+
+class FitEntry(BaseModel):
+    """Training parameters for (stream, split, backbone, head), and detectors tuned on that fit.
+
+    Attributes:
+        parameters: Of the backbone.
+        studies: Trials, completed or pruned, of each search that was made for this entry.
+        tuned: How the parameters were found; absent where they were written by hand.
+        detectors: One for each detector.
+    """
+
+    model_config = _STRICT
+
+    stream: str
+    split: str
+    backbone: str
+    head: str
+    epochs: int = Field(ge=1)
+    lr: float = Field(gt=0, le=1e30)
+    parameters: dict[str, bool | int | float | str | tuple[int, ...]] = {}
+    studies: dict[str, Annotated[int, Field(ge=0)]] = {}
+    tuned: Tuned | None = None
+    detectors: tuple[DetectorEntry, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What the entry is for."""
+        return self.stream, self.split, self.backbone, self.head
+
+    @property
+    def trials(self) -> int:
+        """Trials behind the entry."""
+        return sum(self.studies.values())
+
+
+class PresetFile(BaseModel):
+    """A whole file.
+
+    Attributes:
+        name: What rows that use it carry in their `preset` column.
+        fits: One entry for each stream, split, backbone and head.
+    """
+
+    model_config = _STRICT
+
+    name: str = Field(min_length=1)
+    fits: tuple[FitEntry, ...] = ()
+
+    @field_validator("name")
+    @classmethod
+    def _own(cls, name: str) -> str:
+        if name.strip().lower().startswith("paper"):
+            raise ValueError(f"'{name}' would pass for the paper's own preset; choose another")
+        return name
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        seen: set[tuple[str, ...]] = set()
+        for entry in self.fits:
+            on = entry.key[:3]
+            for key in [entry.key, *((*on, "detector", detector.detector) for detector in entry.detectors)]:
+                if key in seen:
+                    raise ValueError(f"{', '.join(key)} is there twice")
+                seen.add(key)
+        return self
+
+    @property
+    def trials(self) -> int:
+        """Trials behind all entries."""
+        return sum(entry.trials for entry in self.fits)
+
+    def entry(self, stream: str, split: str, backbone: str, head: str) -> FitEntry | None:
+        """The entry of a fit; None where the file has none."""
+        wanted = stream, split, backbone, head
+        return next((entry for entry in self.fits if entry.key == wanted), None)
+
+    def fit(self, stream: str, split: str, backbone: str, head: str) -> Preset | None:
+        """Training parameters of a fit; None where the file has none."""
+        entry = self.entry(stream, split, backbone, head)
+        if entry is None:
+            return None
+        return Preset(self.name, dict(entry.parameters), TrainingParameters(entry.epochs, entry.lr))
+
+    def trials_of(self, stream: str, split: str, backbone: str, head: str) -> int:
+        """Trials behind a fit; 0 where the file has none."""
+        entry = self.entry(stream, split, backbone, head)
+        return entry.trials if entry else 0
+
+    def detector(self, stream: str, split: str, backbone: str, detector: str) -> dict[str, Constant] | None:
+        """Parameters of a detector, by name or as `good(odin)`; None where the file has none."""
+        found = self._chosen(stream, split, backbone, detector)
+        return None if found is None else dict(found.parameters)
+
+    def fill(self, expression: Expression, stream: str, split: str, backbone: str) -> Expression:
+        """The expression with what the file says of it; values that are given stay.
+
+        What is tuned for the whole, `good(odin)`, comes before what is tuned for a part, `odin`.
+        """
+        found = self._chosen(stream, split, backbone, str(skeleton(expression)))
+        if found is not None:
+            return _merge(expression, found)
+        arguments = tuple(self.fill(argument, stream, split, backbone) for argument in expression.arguments)
+        return Expression(expression.name, arguments, expression.parameters)
+
+    def _chosen(self, stream: str, split: str, backbone: str, detector: str) -> Expression | None:
+        for entry in self.fits:
+            if entry.key[:3] == (stream, split, backbone):
+                for choice in entry.detectors:
+                    if choice.detector == detector:
+                        return parse(choice.expression)
+        return None
+
+
+def skeleton(expression: Expression) -> Expression:
+    """An expression without its named values.
+
+    >>> str(skeleton(parse("good(odin(eps=0.1), alpha=0.5)")))
+    'good(odin)'
+    """
+    return Expression(expression.name, tuple(skeleton(argument) for argument in expression.arguments))
+
+
+def _merge(given: Expression, found: Expression) -> Expression:
+    arguments = tuple(_merge(*pair) for pair in zip(given.arguments, found.arguments, strict=True))
+    return Expression(
+        given.name, arguments, tuple(sorted({**dict(found.parameters), **dict(given.parameters)}.items()))
+    )
+
+
+def load_presets(path: Path) -> PresetFile:
+    """A preset file, checked."""
+    try:
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"the preset file {path} does not exist; 'lgl-bench tune --out {path}' makes one") from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"the preset file {path} cannot be read: {error}") from error
+    return _checked(fields, path)
+
+
+def check_target(path: Path, name: str | None = None) -> None:
+    """Raises where entries could not be added to a file under that name."""
+    old = load_presets(path) if path.exists() else None
+    _checked({"name": name or (old.name if old else path.stem)}, path)
+
+
+def write_presets(path: Path, entries: Sequence[FitEntry], name: str | None = None) -> PresetFile:
+    """Adds entries to a file, or makes it; whole or not at all.
+
+    An entry for the same fit takes the place of the old one. The trials of its searches stay, and so do its other
+    detectors where the fit has the same parameters: those tuned on another fit would be wrong.
+
+    Args:
+        path: The file.
+        entries: What is new.
+        name: Of the preset; the file's own where it exists, else what the file is called.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_name(f".{path.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            old = load_presets(path) if path.exists() else None
+            kept = {entry.key: entry for entry in old.fits} if old else {}
+            for entry in entries:
+                kept[entry.key] = _over(entry, kept.get(entry.key))
+            fits = [kept[key].model_dump(exclude_none=True) for key in sorted(kept)]
+            new = _checked({"name": name or (old.name if old else path.stem), "fits": fits}, path)
+            partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+            with partial.open("w", encoding="utf-8") as file:
+                file.write(to_toml(new.model_dump(exclude_none=True)))
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+    except OSError as error:
+        raise DataError(f"the preset file {path} cannot be written: {error.strerror or error}") from error
+    return new
+
+
+def _over(entry: FitEntry, old: FitEntry | None) -> FitEntry:
+    if old is None:
+        return entry
+    studies = old.studies | entry.studies
+    detectors = entry.detectors
+    if (old.parameters, old.epochs, old.lr) == (entry.parameters, entry.epochs, entry.lr):
+        fresh = {choice.detector for choice in entry.detectors}
+        detectors += tuple(choice for choice in old.detectors if choice.detector not in fresh)
+    return entry.model_copy(update={"studies": studies, "detectors": detectors})
+
+
+def _checked(fields: dict[str, Any], path: Path) -> PresetFile:
+    try:
+        return PresetFile(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        where = f"field '{place}': " if place else ""
+        raise UsageError(f"the preset file {path}: {where}{first['msg']}") from error
+    except TypeError as error:
+        raise UsageError(f"the preset file {path}: {error}") from error

@@ -1,0 +1,184 @@
+"""The driver's connection to a Ray cluster: joining it or starting one, which nodes live, and noticing that it is gone.
+
+Ray itself waits very long for a cluster that does not answer, and then ends the process. So its front door, the TCP
+port of the head node, is knocked at first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from lgl_bench.core.errors import DataError, UsageError
+
+log = logging.getLogger(__name__)
+
+KNOCK = 5.0
+"""Seconds a head node may take to accept a connection."""
+AWAY = 40.0
+"""Seconds a head node may be out of reach, a restart included, before the run is given up."""
+LOOK = 2.0
+"""Seconds between two looks at the nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A live machine of the cluster, with its resources in all, free or taken."""
+
+    key: str
+    cpus: float
+    gpus: float
+
+
+class RayCluster:
+    """A connection to a cluster; where this process is connected already, that connection is used and left open.
+
+    Args:
+        address: HOST:PORT of the head node, or "auto" for a cluster this machine is part of. Without it
+            `RAY_ADDRESS` says which; where that is not set either, a Ray of this machine alone is started.
+    """
+
+    def __init__(self, address: str | None = None) -> None:
+        self.ray = import_ray()
+        self.address = address or os.environ.get("RAY_ADDRESS") or "local"
+        self._mine = not self.ray.is_initialized()
+        self._hushed: Any = None
+        if self._mine:
+            self._connect()
+        context = self.ray.get_runtime_context()
+        self._door = _host_and_port(context.gcs_address)
+        self._own = context.get_node_id()
+        if not self._mine and address not in (None, "auto", "local", context.gcs_address):
+            raise UsageError(
+                f"this process is connected to the Ray cluster {context.gcs_address} already, and cannot join "
+                f"{address} too; call ray.shutdown() first"
+            )
+        self._nodes: list[Node] = []
+        self._seen = time.monotonic()
+        self._looked = -float("inf")
+
+    def nodes(self) -> list[Node]:
+        """Live nodes, as seen a moment ago.
+
+        Raises:
+            DataError: The cluster has been out of reach for long, or this machine is no part of it any more.
+        """
+        now = time.monotonic()
+        if now - self._looked < LOOK:
+            return self._nodes
+        if _answers(*self._door):
+            alive = [node for node in self.ray.nodes() if node["Alive"]]
+            self._nodes = [_node(node) for node in alive]
+            self._seen = time.monotonic()
+            if self._own not in {node.key for node in self._nodes}:
+                raise self.gone("Ray's own process on this machine died")
+        elif now - self._seen > AWAY:
+            raise self.gone(f"it has not answered for {now - self._seen:.0f} s")
+        self._looked = time.monotonic()
+        return self._nodes
+
+    def gone(self, why: str) -> DataError:
+        """The error of a run that has lost its cluster."""
+        return DataError(
+            f"the Ray cluster {self.address} is lost: {why}. What was finished is kept; the same command goes on from "
+            "there once there is a cluster again"
+        )
+
+    def close(self) -> None:
+        """Leaves the cluster, and ends it where it was started here."""
+        if self._mine:
+            self.ray.shutdown()
+            self._hush(False)
+
+    def _connect(self) -> None:
+        if "://" in self.address:
+            raise UsageError(
+                f"--address {self.address} is the address of a Ray client or job server; start the run on a machine "
+                "of the cluster with --address auto (through 'ray job submit', for one)"
+            )
+        options: dict[str, Any] = {"address": self.address}
+        if self.address == "local":
+            options["include_dashboard"] = False
+        elif self.address != "auto" and not _answers(*_host_and_port(self.address)):
+            raise UsageError(
+                f"no Ray cluster answers at {self.address}; 'ray start --head' starts one and prints its address"
+            )
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        self._hush(True)
+        try:
+            self.ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            self._hush(False)
+            raise UsageError(f"the Ray cluster {self.address} could not be joined: {_why(error)}") from error
+
+    def _hush(self, quiet: bool) -> None:
+        """Sends Ray's notices to the log.
+
+        Whatever `log_to_driver` says, Ray prints what befalls workers and nodes to standard output: in the middle of
+        a table, or of JSON. There is no public switch, so the printing function is replaced where there is one.
+        """
+        worker: Any = importlib.import_module("ray._private.worker")
+        if quiet and hasattr(worker, "print_to_stdstream"):
+            self._hushed = worker.print_to_stdstream
+            worker.print_to_stdstream = _to_log
+        elif not quiet and self._hushed is not None:
+            worker.print_to_stdstream = self._hushed
+            self._hushed = None
+
+
+def import_ray() -> Any:
+    """The library, or an error that says how to get it."""
+    try:
+        return importlib.import_module("ray")
+    except ImportError as error:
+        raise UsageError(
+            f"--engine ray needs Ray, which cannot be imported ({error}); pip install 'lgl-bench[ray]'"
+        ) from error
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    """The two parts of an address.
+
+    >>> _host_and_port("head:6379"), _host_and_port("[::1]:6379")
+    (('head', 6379), ('::1', 6379))
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"--address {address}: an address is HOST:PORT, as 'ray start --head' prints it, or auto")
+    return host.strip("[]"), int(port)
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=KNOCK).close()
+    except OSError:
+        return False
+    return True
+
+
+def _why(error: BaseException | None) -> str:
+    """What is behind an error of Ray: it hides a refused token two causes deep."""
+    said = " ".join(str(error).split())
+    while error is not None:
+        if type(error).__name__ == "AuthenticationError":
+            return (
+                "it asks for a token; set RAY_AUTH_MODE=token here as on its nodes, and let RAY_AUTH_TOKEN_PATH name "
+                "the file with the token that the cluster was started with"
+            )
+        error = error.__cause__ or error.__context__
+    return said
+
+
+def _node(facts: dict[str, Any]) -> Node:
+    resources = facts["Resources"]
+    return Node(facts["NodeID"], float(resources.get("CPU", 0)), float(resources.get("GPU", 0)))
+
+
+def _to_log(data: dict[str, Any], *_: Any, **__: Any) -> None:
+    for line in data.get("lines", ()):
+        log.debug("%s", line)
