@@ -6,7 +6,7 @@ import numpy as np
 
 from lgl_bench.core.types import Features, Graph, IntArray, Snapshot, Sparse, Task
 from lgl_bench.streams.generator import Recipe, generate
-from lgl_bench.streams.stream import Stream, StreamInfo
+from lgl_bench.streams.stream import Stream, StreamInfo, assemble
 
 
 def graph(edges: list[tuple[int, int]], features: Features) -> Graph:
@@ -43,6 +43,15 @@ def small_stream(static: bool = False, **knobs: object) -> Stream:
         "seed": 3,
     }
     return generate(Recipe(**(recipe | knobs)), StreamInfo("small", t0=None if static else 1))
+
+
+def until(stream: Stream, year: int) -> Stream:
+    """The stream as it was at the end of a year."""
+    cut = stream.upto(year)
+    n = cut.graph.num_vertices
+    return assemble(
+        stream.info, stream.ids[:n], stream.born[:n], stream.labels[:n], cut.graph.features, cut.graph.edges
+    )
 
 
 def task_on(g: Graph, labels: IntArray, fit: IntArray, known: IntArray) -> Task:

@@ -51,6 +51,7 @@ class TaskAnswers:
     fit: Fit | None
     skipped: str = ""
     predicted: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    confidence: FloatArray = field(default_factory=lambda: np.empty(0))
     novelty: dict[str, FloatArray] = field(default_factory=dict)
     neighbour: dict[str, FloatArray] = field(default_factory=dict)
     rejected: dict[tuple[str, str], BoolArray] = field(default_factory=dict)
@@ -157,7 +158,8 @@ def score_task(
     """
     task, model = now.task, now.model
     calibration = _calibration(now, before)
-    result = TaskAnswers(task, fit, predicted=model.predict(task.test)[task.scored])
+    confidence = model.probabilities(task.test)[task.scored].max(axis=1)
+    result = TaskAnswers(task, fit, predicted=model.predict(task.test)[task.scored], confidence=confidence)
     for expression in method.detectors:
         name = str(expression)
         try:

@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
+from lgl_bench.metrics.over_time import area_over_time
+
 METRICS = (
     "accuracy",
     "auroc_weighted",
@@ -27,6 +29,15 @@ METRICS = (
     "micro_f1",
     "macro_f1",
     "mcc",
+    "open_f1",
+    "class_macro_f1",
+    "ece",
+    "prevalence",
+    "aupr_known",
+    "fpr95_known",
+    "rejected_share",
+    "auroc_area",
+    "accuracy_area",
 )
 FEWEST_NEW = 5
 FEWEST_SEEDS = 3
@@ -115,6 +126,8 @@ def seed_values(years: pd.DataFrame) -> dict[str, tuple[float | None, int, str]]
         "auroc_weighted": _weighted(test),
         "auroc_mean": _mean(test[test["n_new"] >= FEWEST_NEW]["auroc"], f"no year with {FEWEST_NEW} new vertices"),
         "auroc_paper": _mean(years["auroc"], "no year with new vertices"),
+        "auroc_area": _area(test, "auroc"),
+        "accuracy_area": _area(test, "accuracy"),
     }
     for metric in METRICS:
         if metric not in found:
@@ -151,6 +164,12 @@ def _weighted(test: pd.DataFrame) -> tuple[float | None, int, str]:
     if not total:
         return None, 0, _first(test.get("auroc_reason", [])) or "no year with new vertices"
     return float((defined["auroc"] * defined["n_new"]).sum() / total), len(defined), ""
+
+
+def _area(test: pd.DataFrame, metric: str) -> tuple[float | None, int, str]:
+    if test["time"].nunique() < len(test):
+        return None, 0, "tasks are folds, not years"
+    return tuple(area_over_time(test["time"].to_numpy(), test[metric].to_numpy(dtype=float)))  # type: ignore[return-value]
 
 
 def _mean(column: pd.Series[Any], reason: str) -> tuple[float | None, int, str]:

@@ -51,7 +51,7 @@ def estimate(plan: Plan, streams: dict[str, Stream], settings: Settings) -> dict
         "jobs": jobs,
         "estimated_minutes": round(seconds / jobs / 60, 1),
         "estimated_memory_mb": round(jobs * (_WORKER_MB + largest)),
-        "checkpoints_mb": round(sizes[settings.checkpoints], 1),
+        "checkpoints_mb": round(sizes[settings.checkpoints], 3),
     }
 
 

@@ -189,6 +189,7 @@ def _frame(answers: TaskAnswers, truth: Truth, task: Task, stream: Stream) -> pd
         "vertex": stream.ids[truth.vertices],
         "time": np.full(len(truth.vertices), task.time, dtype=np.int64),
         "class_pred": answers.predicted,
+        "confidence": answers.confidence,
     }
     columns |= {f"novelty:{name}": values for name, values in answers.novelty.items()}
     columns |= {f"neighbour:{name}": values for name, values in answers.neighbour.items()}

@@ -162,10 +162,10 @@ def _answers(host: str, port: int) -> bool:
 
 
 def _why(error: BaseException | None) -> str:
-    """What is behind an error of Ray: it hides a refused token two causes deep."""
+    """What is behind an error of Ray: it hides a refused token in the text of a cause."""
     said = " ".join(str(error).split())
     while error is not None:
-        if type(error).__name__ == "AuthenticationError":
+        if "AuthenticationError" in f"{type(error).__name__} {error}":
             return (
                 "it asks for a token; set RAY_AUTH_MODE=token here as on its nodes, and let RAY_AUTH_TOKEN_PATH name "
                 "the file with the token that the cluster was started with"

@@ -2,8 +2,8 @@
 
     DIR/plan.json                              what was asked for
     DIR/fits/KEY/{model.safetensors,fit.json}  one fit
-    DIR/answers/KEY.parquet                    vertex, time, class_pred, novelty:EXPR, neighbour:EXPR,
-                                               rejected:EXPR|THRESHOLD
+    DIR/answers/KEY.parquet                    vertex, time, class_pred, confidence, novelty:EXPR,
+                                               neighbour:EXPR, rejected:EXPR|THRESHOLD
     DIR/years.parquet, DIR/leaderboard.csv     made from the above
 
 Every file appears whole, by a rename. Two runs on the same store write the same bytes under the same key; adding
@@ -127,7 +127,7 @@ class RunStore:
             if path.is_file():
                 kept = self.answers(key)
                 fresh = pd.concat([kept.drop(columns=[c for c in fresh if c in kept]), fresh], axis=1)
-            front = ["vertex", "time", "class_pred"]
+            front = ["vertex", "time", "class_pred", "confidence"]
             ordered = fresh[[*front, *sorted(set(fresh.columns) - set(front))]]
             partial = path.with_name(f".{key}.{os.getpid()}.partial")
             pq.write_table(pa.Table.from_pandas(ordered, preserve_index=False), partial, compression="zstd")

@@ -136,12 +136,12 @@ def plan_tuning(
     opened, stand_ins = open_streams(axes.streams, data_dir, real_only=real_only, offline=offline)
     cut = {key: validation_part(stream) for key, stream in opened.items()}
     specs = [
-        _spec(stream, setting, backbone, head, found, limit, count, search, trials, usable)
-        for stream in cut.values()
+        _spec(key, stream, setting, backbone, head, found, limit, count, search, trials, usable)
+        for key, stream in cut.items()
         for setting in protocol_settings(axes)
         for usable in [usable_metric(stream, setting, metric)]
         for backbone in axes.backbones
-        for head, found in _by_head(axes.detectors_of(backbone), stream.name, setting.build().split, backbone).items()
+        for head, found in _by_head(axes.detectors_of(backbone), key, setting.build().split, backbone).items()
     ]
     if not specs:
         raise UsageError("good(auto) chooses its detector and alpha while it runs; name a detector to tune")
@@ -163,6 +163,7 @@ def _by_head(texts: Sequence[str], stream: str, split: str, backbone: str) -> di
 
 
 def _spec(
+    name: str,
     stream: Stream,
     setting: ProtocolSetting,
     backbone: str,
@@ -175,13 +176,13 @@ def _spec(
     metric: Metric,
 ) -> StudySpec:
     split = setting.build().split
-    base = preset(stream.name, split, backbone, head)
+    base = preset(name, split, backbone, head)
     space = fit_space(split, backbone, base, budget)
     points = size(space)
     if search == "grid":
         if trials is None and points > MOST_POINTS:
             raise UsageError(
-                f"the grid of {backbone} on {stream.name} has {points} points; give --trials N to try N of them "
+                f"the grid of {backbone} on {name} has {points} points; give --trials N to try N of them "
                 f"(--trials {points} for all), or --search tpe"
             )
         trials = min(trials or points, points)
@@ -197,10 +198,10 @@ def _spec(
         "space": space,
         "format": _FORMAT,
     }
-    name = "tune-" + hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
     return StudySpec(
-        name=name,
-        stream=stream.name,
+        name=f"tune-{digest[:16]}",
+        stream=name,
         split=split,
         protocol=setting,
         backbone=backbone,

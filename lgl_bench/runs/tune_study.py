@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
@@ -40,21 +41,33 @@ def require_optuna() -> None:
 def open_storage(url: str) -> optuna.storages.RDBStorage:
     """The database of an Optuna storage URL; it is made where it does not exist."""
     require_optuna()
-    import optuna
-
     kind, _, place = url.partition("://")
     try:
         if kind == "sqlite":
             Path(place.removeprefix("/")).parent.mkdir(parents=True, exist_ok=True)
-        # Several processes may write at once; SQLite lets one at a time.
-        wait = {"connect_args": {"timeout": 60}} if kind == "sqlite" else {}
-        return optuna.storages.RDBStorage(
-            url, engine_kwargs=wait, heartbeat_interval=HEARTBEAT, grace_period=3 * HEARTBEAT
-        )
+        return _connect(url, kind)
     except Exception as error:
         # A URL may hold a password.
         reason = (str(error).replace(url, f"{kind}://...").splitlines() or [""])[0]
         raise DataError(f"the storage {kind}://... cannot be opened: {type(error).__name__}: {reason}") from error
+
+
+def _connect(url: str, kind: str, tries: int = 5) -> optuna.storages.RDBStorage:
+    import optuna
+    import sqlalchemy.exc
+
+    # Several processes may write at once; SQLite lets one at a time.
+    wait = {"connect_args": {"timeout": 60}} if kind == "sqlite" else {}
+    try:
+        return optuna.storages.RDBStorage(
+            url, engine_kwargs=wait, heartbeat_interval=HEARTBEAT, grace_period=3 * HEARTBEAT
+        )
+    except sqlalchemy.exc.DBAPIError:
+        # Two processes that begin together both make the tables, and one of them comes too late.
+        if tries == 1:
+            raise
+        time.sleep(0.5)
+        return _connect(url, kind, tries - 1)
 
 
 def run_study(
@@ -118,6 +131,7 @@ def _retry_killed(study: optuna.Study) -> None:
     states = optuna.trial.TrialState
     # A grid sampler wants to stop the loop it thinks it is in.
     study.sampler = optuna.samplers.RandomSampler()
+    optuna.storages.fail_stale_trials(study)  # those of machines that give no sign of life
     for trial in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
         if _dead(trial.user_attrs.get("worker")):
             study.tell(trial.number, state=states.FAIL)

@@ -9,9 +9,10 @@ import pandas as pd
 
 from lgl_bench.core.types import BoolArray, FloatArray, Value
 from lgl_bench.detectors.good import mix
-from lgl_bench.metrics.classification import accuracy
-from lgl_bench.metrics.decisions import macro_f1, mcc, micro_f1
-from lgl_bench.metrics.ranking import aupr, auroc, fpr95, oscr
+from lgl_bench.metrics.calibration import ece
+from lgl_bench.metrics.classification import accuracy, class_macro_f1
+from lgl_bench.metrics.decisions import macro_f1, mcc, micro_f1, open_f1, rejected_share
+from lgl_bench.metrics.ranking import aupr, aupr_known, auroc, fpr95, fpr95_known, oscr, prevalence
 from lgl_bench.runs.choices import Choices
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.reading import Answered, Reader
@@ -45,9 +46,7 @@ def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[
     if noted is None:
         return []
     answered = reader.answered(unit)
-    known_accuracy = None
-    if answered is not None:
-        known_accuracy = accuracy(answered.truth, answered.predicted, answered.known)
+    shared = {} if answered is None else _classification(answered)
     found = []
     for row in rows:
         base = row.candidates[0].base
@@ -55,7 +54,7 @@ def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[
         if answered is None or novelty is None:
             found.append(_failed(unit, row, noted, base))
         else:
-            found += _graded(plan, unit, row, noted, answered, novelty, row.concrete, known_accuracy)
+            found += _graded(plan, unit, row, noted, answered, novelty, row.concrete, shared)
     return found
 
 
@@ -80,7 +79,8 @@ def _chosen_rows(plan: Plan, reader: Reader, choices: Choices, row: Row, wanted:
             if answered is None or novelty is None:
                 found.append(_failed(unit, row, noted, chosen.candidate))
                 continue
-            graded = _graded(plan, unit, row, noted, answered, novelty, chosen.expression, None)
+            shared = _classification(answered)
+            graded = _graded(plan, unit, row, noted, answered, novelty, chosen.expression, shared)
             found += [{**one, "chosen": chosen.expression} for one in graded]
     return found
 
@@ -135,36 +135,55 @@ def _graded(
     answered: Answered,
     novelty: FloatArray,
     expression: str,
-    known_accuracy: Value | None,
+    shared: dict[str, Value],
 ) -> list[dict[str, Any]]:
     about = _about(unit, row, noted)
     about |= {"status": "ok", "reason": "", "n_new": int(answered.new.sum()), "n_scored": len(answered.new)}
-    values = _ranking(answered, novelty, known_accuracy)
+    values = {**shared, **_ranking(answered, novelty)}
     graded = [{**about, **_columns(values)}]
     for threshold in plan.thresholds:
         rejected = answered.columns.get(f"rejected:{expression}|{threshold}")
         reason = noted.get("failed", {}).get(f"{expression}|{threshold}")
         if rejected is not None:
-            decided = _decisions(answered.new, rejected)
+            decided = _decisions(answered, rejected)
             graded.append({**about, "threshold": threshold, **_columns({**values, **decided})})
         elif reason is not None:
             graded.append({**about, "threshold": threshold, "status": "failed", "reason": reason})
     return graded
 
 
-def _ranking(answered: Answered, novelty: FloatArray, known_accuracy: Value | None) -> dict[str, Value]:
-    new, truth, predicted = answered.new, answered.truth, answered.predicted
+def _classification(answered: Answered) -> dict[str, Value]:
+    """What does not depend on the detector."""
+    truth, predicted, known = answered.truth, answered.predicted, answered.known
     return {
-        "accuracy": known_accuracy or accuracy(truth, predicted, answered.known),
-        "auroc": auroc(new, novelty),
-        "aupr": aupr(new, novelty),
-        "fpr95": fpr95(new, novelty),
-        "oscr": oscr(new, novelty, truth == predicted),
+        "accuracy": accuracy(truth, predicted, known),
+        "class_macro_f1": class_macro_f1(truth, predicted, known),
+        "ece": ece(truth, predicted, answered.columns["confidence"], known),
+        "prevalence": prevalence(answered.new),
     }
 
 
-def _decisions(new: BoolArray, rejected: BoolArray) -> dict[str, Value]:
-    return {"micro_f1": micro_f1(new, rejected), "macro_f1": macro_f1(new, rejected), "mcc": mcc(new, rejected)}
+def _ranking(answered: Answered, novelty: FloatArray) -> dict[str, Value]:
+    new = answered.new
+    return {
+        "auroc": auroc(new, novelty),
+        "aupr": aupr(new, novelty),
+        "aupr_known": aupr_known(new, novelty),
+        "fpr95": fpr95(new, novelty),
+        "fpr95_known": fpr95_known(new, novelty),
+        "oscr": oscr(new, novelty, answered.truth == answered.predicted),
+    }
+
+
+def _decisions(answered: Answered, rejected: BoolArray) -> dict[str, Value]:
+    new = answered.new
+    return {
+        "micro_f1": micro_f1(new, rejected),
+        "macro_f1": macro_f1(new, rejected),
+        "mcc": mcc(new, rejected),
+        "open_f1": open_f1(answered.truth, answered.predicted, answered.known, rejected),
+        "rejected_share": rejected_share(rejected),
+    }
 
 
 def _columns(values: dict[str, Value]) -> dict[str, Any]:

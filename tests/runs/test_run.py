@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,10 +13,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import lgl_bench
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.runs import pool
 from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.store import RunStore
+from lgl_bench.streams.store import write_stream
+from tests.graphs import small_stream, until
 
 LEFT_OUT = ["fit_seconds", "peak_memory_mb", "created_at"]
 
@@ -135,19 +139,23 @@ def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path):
     assert not list((tmp_path / "killed").rglob("*.partial"))
 
 
-def test_a_unit_that_hangs_or_dies_is_named_and_the_others_are_complete(tmp_path):
+def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_complete(tmp_path):
     plugin = tmp_path / "bad.py"
     plugin.write_text(
-        "import os, time\nfrom lgl_bench.detectors import Detector, detectors\n"
+        "import os, time\nimport numpy as np\nfrom lgl_bench.detectors import Detector, detectors\n"
+        "@detectors.register('fails')\nclass Fails(Detector):\n"
+        "    def score(self, model, graph):\n        raise ValueError('no luck')\n"
+        "@detectors.register('hungry')\nclass Hungry(Detector):\n"
+        "    def score(self, model, graph):\n        kept = np.ones(200_000_000)\n        time.sleep(60)\n"
         "@detectors.register('hangs')\nclass Hangs(Detector):\n"
         "    def score(self, model, graph):\n        time.sleep(60)\n"
         "@detectors.register('dies')\nclass Dies(Detector):\n"
         "    def score(self, model, graph):\n        os._exit(3)\n"
     )
+    named = [part for name in ("msp", "fails", "hangs", "dies", "hungry") for part in ("--detector", name)]
     done = subprocess.run(
-        [*COMMAND, "--backbone", "gcn", "--detector", "msp", "--detector", "hangs", "--detector", "dies"]
-        + ["--plugin", str(plugin), "--time-limit", "8", "--jobs", "2", "--threshold", "none"]
-        + ["--out", str(tmp_path / "run")],
+        [*COMMAND, "--backbone", "gcn", *named, "--plugin", str(plugin), "--time-limit", "10", "--memory-limit", "1400"]
+        + ["--jobs", "2", "--threshold", "none", "--out", str(tmp_path / "run")],
         capture_output=True,
         text=True,
         check=False,
@@ -157,6 +165,26 @@ def test_a_unit_that_hangs_or_dies_is_named_and_the_others_are_complete(tmp_path
     assert frame.loc["msp", "accuracy_n_seeds"] == 1
     assert "time limit" in frame.loc["hangs", "accuracy_reason"]
     assert "died" in frame.loc["dies", "accuracy_reason"]
+    assert "memory limit" in frame.loc["hungry", "accuracy_reason"]
+    assert "no luck" in frame.loc["fails", "accuracy_reason"]
+    alone = [
+        *COMMAND,
+        "--backbone",
+        "gcn",
+        "--detector",
+        "msp",
+        "--threshold",
+        "none",
+        "--out",
+        str(tmp_path / "alone"),
+    ]
+    subprocess.run(alone, check=True, capture_output=True)
+    assert (
+        comparable(tmp_path / "alone")
+        .set_index("detector")
+        .loc["msp"]
+        .equals(comparable(tmp_path / "run").set_index("detector").loc["msp"])
+    )
 
 
 def test_jobs_do_not_change_the_numbers(tmp_path):
@@ -172,3 +200,108 @@ def test_the_pool_has_as_many_workers_as_asked_for():
         assert workers.free == 2 and not workers.running
     finally:
         workers.close()
+
+
+def test_two_runs_on_one_store_at_the_same_time_leave_it_whole(tmp_path):
+    arguments = ["--backbone", "gcn", "--threshold", "none", "--out", str(tmp_path / "both"), "--jobs", "1"]
+    running = [
+        subprocess.Popen([*COMMAND, *arguments, "--detector", name], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for name in ("msp", "energy")
+    ]
+    for process in running:
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
+    both = [*COMMAND, *arguments, "--detector", "msp", "--detector", "energy"]
+    subprocess.run(both, check=True, capture_output=True)
+    subprocess.run([*both, "--out", str(tmp_path / "alone")], check=True, capture_output=True)
+    assert comparable(tmp_path / "both").equals(comparable(tmp_path / "alone"))
+
+
+def test_a_year_appended_to_a_stream_keeps_the_fits_of_the_years_before(engines, carry_out, data):
+    whole = small_stream()
+    write_stream(whole, data / "longer")
+    write_stream(until(whole, 3), data / "small", force=True)
+    carry_out(detectors=["msp"], thresholds=["none"])
+    write_stream(whole, data / "small", force=True)
+    again = carry_out(detectors=["msp"], thresholds=["none"])
+    assert [order.unit.time for order in engines[1].seen] == [4]
+    assert not again.counts.failed and set(again.years["time"]) == {2, 3, 4}
+
+
+def test_answers_of_a_detector_whose_source_changed_are_made_again(out, engines, carry_out, monkeypatch):
+    carry_out(detectors=["msp", "energy"], thresholds=["none"])
+    store = RunStore(out)
+    for key in store.plan()["fits"]:
+        noted = store.fit(key)
+        store.write_fit(key, {**noted, "sources": {**noted["sources"], "msp": "older"}}, store.weights(key))
+    carry_out(detectors=["msp", "energy"], thresholds=["none"])
+    assert [order.detectors for order in engines[1].seen] == [("msp",)] * 3
+    assert all(order.weights is not None for order in engines[1].seen)
+
+
+def test_a_listener_hears_of_every_unit_its_epochs_and_the_best_so_far(engines, carry_out):
+    heard = []
+    carry_out(detectors=["msp"], thresholds=["none"], listener=heard.append)
+    kinds = [event.kind for event in heard]
+    assert kinds.count("start") == kinds.count("done") == 3 and kinds.count("epoch") == 15
+    assert heard[-1].done == heard[-1].total == 3
+    assert heard[-1].best.startswith("gcn msp 0.")
+    assert json.loads(json.dumps(heard[-1].record()))["event"] == "done"
+
+
+def test_the_python_way_gives_a_frame(engines, out):
+    result = lgl_bench.run(
+        "smoke",
+        streams=["small"],
+        backbones=["gcn"],
+        detectors=["good(msp)"],
+        thresholds=["none"],
+        seeds=1,
+        budget="smoke",
+        out=out,
+        offline=True,
+    )
+    assert list(result.frame["detector"]) == ["good(msp,alpha=0.5)"]
+    assert (out / "leaderboard.csv").is_file() and result.seconds > 0
+
+
+def test_an_unknown_device_or_count_is_refused(out):
+    for given, message in (
+        ({"device": "tpu"}, "auto, cpu or cuda"),
+        ({"device": "cuda"}, "GPU"),
+        ({"threads": 0}, "--threads 0"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            plan_run("smoke", Settings(out, offline=True, **given), streams=["small"])
+    with pytest.raises(UsageError, match="--jobs 0"):
+        lgl_bench.run("smoke", streams=["small"], out=out, jobs=0, offline=True)
+
+
+def test_a_dry_run_tells_what_it_would_cost_and_does_nothing(tmp_path):
+    done = subprocess.run(
+        [*COMMAND, "--dry-run", "--json", "--out", str(tmp_path / "run")], check=True, capture_output=True, text=True
+    )
+    told = json.loads(done.stdout)
+    assert told["fits"] == told["fits_to_do"] == 12 and told["answers"] == 18
+    assert told["estimated_memory_mb"] > 100 and told["checkpoints_mb"] > 0
+    assert told["estimated_minutes"] >= 0 and not (tmp_path / "run").exists()
+
+
+def test_without_a_terminal_progress_is_plain_and_the_log_is_json(tmp_path):
+    done = subprocess.run(
+        [*COMMAND, "--backbone", "gcn", "--detector", "msp", "--json-log", str(tmp_path / "log.jsonl")]
+        + ["--threshold", "none", "--out", str(tmp_path / "run")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "\r" not in done.stderr and "3 of 3 fits" in done.stderr
+    events = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert {event["event"] for event in events} >= {"start", "done"} and events[-1]["done"] == 3
+
+
+def test_rows_say_where_they_come_from(engines, carry_out):
+    row = carry_out(detectors=["msp"], thresholds=["none"]).frame.iloc[0]
+    for column in ("stream_checksum", "lgl_bench", "torch", "dgl", "numpy", "python", "device", "created_at"):
+        assert row[column]
+    assert row["device"] == "cpu" and row["fit_seconds"] > 0 and row["peak_memory_mb"] > 10

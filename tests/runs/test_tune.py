@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from lgl_bench.protocols.splits import TEST
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.runs import tune_plan, tune_score
 from lgl_bench.runs.answers import Method, answer_tasks
+from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.budget import budget
 from lgl_bench.runs.evaluate import grade
 from lgl_bench.runs.preset_file import load_presets
@@ -424,6 +426,20 @@ def test_a_trial_that_runs_on_another_machine_is_left_alone_and_counts(storage):
     assert [trial.state.name for trial in study.trials] == ["COMPLETE", "RUNNING", "COMPLETE", "COMPLETE"]
 
 
+def test_a_trial_of_a_machine_that_gives_no_sign_of_life_is_tried_again(storage):
+    go_on(storage, 1)
+    study = optuna.load_study(study_name="study", storage=storage)
+    with pytest.warns(UserWarning, match="Heartbeat"):
+        trial = study.ask()
+    trial.set_user_attr("worker", {"host": "elsewhere", "pid": 1, "started": 0.0})
+    value = trial.suggest_float("x", 0, 1)
+    storage.record_heartbeat(trial._trial_id)
+    assert len(go_on(storage, 2)) == 1
+    storage.grace_period = 1
+    time.sleep(2.1)
+    assert [trial.value for trial in go_on(storage, 2)][1] == value
+
+
 def test_a_trial_that_kills_its_process_every_time_is_given_up(storage):
     def deadly(trial):
         trial.suggest_float("x", 0, 1)
@@ -436,6 +452,24 @@ def test_a_trial_that_kills_its_process_every_time_is_given_up(storage):
     assert trial.state.name == "FAIL" and len(go_on(storage, 2)) == 2
     study = optuna.load_study(study_name="study", storage=storage)
     assert len({trial.params["x"] for trial in study.trials[: MOST_RETRIES + 1]}) == 1, "it is the same one"
+
+
+def _open_together(barrier, place: str) -> None:
+    barrier.wait()
+    open_storage(place)
+    os._exit(0)
+
+
+def test_processes_that_begin_together_can_all_open_a_new_storage(tmp_path, empty):
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(4)
+    target = (barrier, f"sqlite:///{tmp_path / 'new.db'}")
+    processes = [context.Process(target=_open_together, args=target) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0, 0, 0, 0]
 
 
 def test_a_storage_that_cannot_be_opened_is_named_without_its_password():
@@ -553,3 +587,16 @@ def test_graphsage_keeps_how_it_samples(tune):
     fitted = load_presets(tune.folder / "out" / "mine.toml").fit("small", "temporal", "graphsage", "softmax")
     assert fitted.backbone["fanout"] == (50, 20) and fitted.backbone["batch"] == 0.2
     assert found.entry.parameters["fanout"] == (50, 20)
+
+
+def test_a_run_takes_the_preset_and_says_how_many_trials_are_behind_it(tune):
+    found = tune(detectors=["good(odin(temperature=1))"])
+    out = tune.folder / "out" / "mine.toml"
+    settings = Settings(tune.folder / "run", data_dir=tune.folder / "data1", offline=True, preset=out)
+    asked = {"streams": ["small"], "backbones": ["gcn"], "detectors": ["good(odin)", "gdoc"]}
+    plan, _ = plan_run("smoke", settings, budget="smoke", **asked)
+    good, gdoc = plan.rows
+    assert good.detector == found.entry.detectors[0].expression
+    assert (good.preset, good.trials) == ("mine", 2) and gdoc.trials == 0 and gdoc.preset.startswith("paper")
+    (chain,) = [chain for chain in plan.units if chain.head == "softmax"]
+    assert chain.parameters == found.entry.parameters and chain.lr == found.entry.lr

@@ -273,3 +273,17 @@ def test_a_folder_under_the_name_of_a_twin_is_never_opened_in_its_place(tmp_path
     catalogue.import_stream("mine", table(tmp_path / "source", "csv"), tmp_path)
     (tmp_path / "mine").rename(tmp_path / "cora-twin")
     assert stream_checksum(catalogue.load("cora-twin", tmp_path)) == TWINS["cora-twin"][1]
+
+
+def test_a_twin_with_a_changed_recipe_has_a_name_of_its_own_and_differs_in_that_alone():
+    plain, other = catalogue.load("dblp-easy-twin"), catalogue.load("dblp-easy-twin( homophily = .9 )")
+    assert other.name == "dblp-easy-twin(homophily=0.9)"
+    assert np.array_equal(plain.labels, other.labels) and np.array_equal(plain.ids, other.ids)
+    low, high = (homophily.graph_level(stream.arcs, stream.labels) for stream in (plain, other))
+    assert high > low + 0.3
+
+
+@pytest.mark.parametrize("name", ["dblp-easy-twin(homophly=1)", "dblp-easy-twin(homophily=7)", "dblp-easy-twin(gcn)"])
+def test_a_recipe_with_a_wrong_value_is_refused(name):
+    with pytest.raises(UsageError, match="dblp-easy-twin"):
+        catalogue.load(name)

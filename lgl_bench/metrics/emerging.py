@@ -1,0 +1,159 @@
+"""Classes that emerge: how long until they are detected, and until they are classified once their labels are there.
+
+A class emerges in the first year it appears among the scored vertices while the model does not know it. Without a label
+delay it is new in that year alone and known from the next year on; with a delay it stays new for longer. Everything is
+read off the stored answers, year by year; delays are differences of years, so a gap between years counts in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lgl_bench.core.errors import UsageError
+from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Value
+
+
+@dataclass(frozen=True, slots=True)
+class YearAnswers:
+    """What one method answered for the scored vertices of one year, with the truth.
+
+    Attributes:
+        time: The year the scored vertices belong to.
+        truth: Their classes.
+        known: The classes known to the model that answered.
+        predicted: The class each vertex is given; only `classification_lag` reads it.
+        rejected: Which are called new, where there is a threshold.
+        novelty: How novel each looks; only read where `rejected` is not given.
+    """
+
+    time: int
+    truth: IntArray
+    known: IntArray
+    predicted: IntArray | None = None
+    rejected: BoolArray | None = None
+    novelty: FloatArray | None = None
+
+
+def emerging_classes(years: Sequence[YearAnswers]) -> dict[int, int]:
+    """The year each class was born: when it first appears among the scored vertices, unknown to the model.
+
+    A class that is known in the first year given, or known whenever it is scored, does not emerge.
+
+    >>> early = YearAnswers(2000, np.array([0, 7]), known=np.array([0]))
+    >>> later = YearAnswers(2001, np.array([7, 8]), known=np.array([0, 7]))
+    >>> emerging_classes([later, early])
+    {7: 2000, 8: 2001}
+    """
+    born: dict[int, int] = {}
+    for year in _ordered(years):
+        for label in np.setdiff1d(year.truth, year.known).tolist():
+            born.setdefault(label, year.time)
+    return born
+
+
+def detection_delay(years: Sequence[YearAnswers], share: float = 0.5, auroc: float = 0.8) -> dict[int, Value]:
+    """Years from the birth of each emerging class until it is detected while it is still new; 0 is at once.
+
+    A class is detected in a year when at least `share` of its scored vertices are rejected; for a plain cut, `rejected`
+    is novelty above it. Where the year has no decisions, only novelty, it is detected when the AUROC of its vertices
+    against the scored vertices of known classes is at least `auroc`; without a vertex of a known class there is no
+    AUROC and it is not detected. Years in which the class has no scored vertex show nothing, but count. A class that is
+    not detected has no delay: it was known before it was detected, or is still new in the last year given.
+
+    >>> first = YearAnswers(2000, np.array([0, 7, 7]), np.array([0]), rejected=np.array([False, False, False]))
+    >>> second = YearAnswers(2001, np.array([7, 7, 8]), np.array([0]), rejected=np.array([True, False, False]))
+    >>> detection_delay([first, second])
+    {7: Value(value=1.0, reason=''), 8: Value(value=None, reason='never detected by the last year')}
+    """
+    ordered = _ordered(years)
+    delays: dict[int, Value] = {}
+    born = emerging_classes(ordered)
+    for year in ordered:
+        for label, found in _detected(year, share, auroc):
+            if found and label not in delays:
+                delays[label] = Value(float(year.time - born[label]))
+    known = {label for year in ordered for label in year.known.tolist()}
+    for label in born:
+        late = "known before it was detected" if label in known else "never detected by the last year"
+        delays.setdefault(label, Value(None, late))
+    return {label: delays[label] for label in born}
+
+
+def classification_lag(years: Sequence[YearAnswers], share: float = 0.5) -> dict[int, Value]:
+    """Years from when each emerging class is known until it is classified correctly; 0 is at once.
+
+    It is known from the first year whose model knows it: the first model that could learn from its labels. It is
+    classified correctly in a year when at least `share` of its scored vertices are given its class, rejected or not, as
+    in `accuracy`. Years in which the class has no scored vertex show nothing, but count.
+
+    >>> birth = YearAnswers(2000, np.array([7]), np.array([0]), np.array([0]))
+    >>> after = YearAnswers(2001, np.array([7, 7, 7]), np.array([0, 7]), np.array([0, 0, 7]))
+    >>> later = YearAnswers(2002, np.array([7, 7]), np.array([0, 7]), np.array([0, 7]))
+    >>> classification_lag([birth, after, later])
+    {7: Value(value=1.0, reason='')}
+    """
+    ordered = _ordered(years)
+    since: dict[int, int] = {}
+    scored: set[int] = set()
+    lags: dict[int, Value] = {}
+    born = emerging_classes(ordered)
+    for year in ordered:
+        if year.predicted is None:
+            raise UsageError(
+                f"the answers of {year.time} have no predicted classes; without them there is no lag to count"
+            )
+        for label in np.intersect1d(year.known, list(born)).tolist():
+            since.setdefault(label, year.time)
+        among = np.isin(year.truth, list(since))
+        classes, place = np.unique(year.truth[among], return_inverse=True)
+        right = _shares(year.truth[among] == year.predicted[among], place, len(classes))
+        for label, rate in zip(classes.tolist(), right.tolist(), strict=True):
+            scored.add(label)
+            if rate >= share and label not in lags:
+                lags[label] = Value(float(year.time - since[label]))
+    return {label: lags.get(label, Value(None, _why_no_lag(label, since, scored))) for label in born}
+
+
+def _why_no_lag(label: int, since: dict[int, int], scored: set[int]) -> str:
+    if label not in since:
+        return "not known by the last year"
+    return "not classified correctly by the last year" if label in scored else "no scored vertex once it was known"
+
+
+def _detected(year: YearAnswers, share: float, auroc: float) -> list[tuple[int, bool]]:
+    """Each class that is new this year, and whether it is detected."""
+    new = ~np.isin(year.truth, year.known)
+    classes, place = np.unique(year.truth[new], return_inverse=True)
+    if year.rejected is not None:
+        found = _shares(year.rejected[new], place, len(classes)) >= share
+    elif year.novelty is not None:
+        found = _auroc_per_class(year.novelty[new], place, len(classes), year.novelty[~new]) >= auroc
+    else:
+        raise UsageError(f"the answers of {year.time} have neither rejections nor novelty, so nothing can be detected")
+    return list(zip(classes.tolist(), found.tolist(), strict=True))
+
+
+def _shares(hits: BoolArray, place: IntArray, classes: int) -> FloatArray:
+    return np.bincount(place, weights=hits, minlength=classes) / np.bincount(place, minlength=classes)
+
+
+def _auroc_per_class(novelty: FloatArray, place: IntArray, classes: int, known: FloatArray) -> FloatArray:
+    """AUROC of the vertices of each class against the known ones, with one sort for all; 0 without a known one."""
+    if not len(known):
+        return np.zeros(classes)
+    ascending = np.sort(known)
+    # Known vertices below count 1 and equal ones 1/2; twice that is whole, so that 0.8 is met exactly where it is met.
+    twice = np.searchsorted(ascending, novelty, side="left") + np.searchsorted(ascending, novelty, side="right")
+    pairs = np.bincount(place, minlength=classes) * len(known)
+    return np.bincount(place, weights=twice, minlength=classes) / (2 * pairs)
+
+
+def _ordered(years: Sequence[YearAnswers]) -> list[YearAnswers]:
+    ordered = sorted(years, key=lambda year: year.time)
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        if one.time == other.time:
+            raise UsageError(f"two tables of answers for {one.time}; give one a year, of one method and one seed")
+    return ordered
