@@ -42,6 +42,7 @@ AXES = ("streams", "backbones", "detectors", "thresholds", "thresholds_on", "sel
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads of a fit: they change its sums.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option("--checkpoints", type=click.Choice(["all", "last", "none"]), default="all", show_default=True)
+@click.option("--matrix", is_flag=True, help="Let every year's model answer for every year: forgetting and transfer.")
 @click.option("--real-only", is_flag=True, help="An absent stream is an error; no twin stands in.")
 @click.option("--offline", is_flag=True, help="Do not try to download.")
 @click.option("--force", is_flag=True, help="Do everything again.")

@@ -17,8 +17,10 @@ from lgl_bench.core.registry import load_plugin
 from lgl_bench.runs.board import leaderboard
 from lgl_bench.runs.budget import budget as budget_of
 from lgl_bench.runs.choices import Choices, decisions
+from lgl_bench.runs.classes import class_rows
 from lgl_bench.runs.devices import cores, device_named
 from lgl_bench.runs.driver import Checkpoints, Counts, Driver, Engine
+from lgl_bench.runs.matrix import matrix_rows, transfer_rows
 from lgl_bench.runs.plan import Plan, make_plan
 from lgl_bench.runs.pool import Pool
 from lgl_bench.runs.preset_file import load_presets
@@ -53,6 +55,7 @@ class Settings:
         memory_limit: MiB a worker may hold.
         plugins: Files with plugins.
         preset: File with tuned parameters.
+        matrix: Whether every model answers for every year too; its weights must be kept.
     """
 
     out: Path
@@ -71,6 +74,7 @@ class Settings:
     memory_limit: float | None = None
     plugins: tuple[str, ...] = ()
     preset: Path | None = None
+    matrix: bool = False
 
 
 @dataclass(slots=True)
@@ -134,6 +138,8 @@ def plan_run(
     suite: str, settings: Settings, *, seeds: int | None = None, budget: str = "quick", **axes: Any
 ) -> tuple[Plan, dict[str, Stream]]:
     """The plan of a run, with its streams opened; axes are fields of the suite to replace."""
+    if settings.matrix and settings.checkpoints != "all":
+        raise UsageError("--matrix needs the weights of every year; give --checkpoints all")
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in axes.items()}
     chosen = load_suite(suite).override(**given)
     opened, stand_ins = open_streams(
@@ -172,12 +178,20 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
             choices.score_chosen()
         validation = year_rows(plan, reader, choices, ("validation",)) if _needs_best(plan) else pd.DataFrame()
         counts = driver.run(("validation", "test"), decisions(plan, choices, validation))
+        if settings.matrix:
+            driver.run_matrix()
     finally:
         engine.close()
     reader.forget()
     years = year_rows(plan, reader, choices)
     frame = leaderboard(years, _about(plan), plan.checksums)
     store.write_frame("years.parquet", years)
+    store.write_frame("classes.parquet", class_rows(plan, reader, choices))
+    if settings.matrix:
+        matrix = matrix_rows(plan, store)
+        store.write_frame("matrix.parquet", matrix)
+        known = {name: {t: len(one.known_at(t)) for t in one.times} for name, one in streams.items()}
+        store.write_frame("transfer.parquet", transfer_rows(matrix, known))
     store.write_text("leaderboard.csv", frame.to_csv(index=False))
     return RunResult(plan, frame, years, counts, settings.out, time.monotonic() - start)
 

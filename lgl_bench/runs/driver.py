@@ -29,6 +29,10 @@ class Engine(Protocol):
     def free(self) -> int:
         """How many orders can be taken at once."""
 
+    @property
+    def running(self) -> list[Order]:
+        """Orders under way."""
+
     def submit(self, order: Order) -> None:
         """Takes an order."""
 
@@ -140,6 +144,26 @@ class Driver:
                     seconds = outcome.done.seconds if outcome.done else 0.0
                     self._tell("failed" if reasons else "done", item.unit, seconds=seconds, reason="; ".join(reasons))
         return self.counts
+
+    def run_matrix(self) -> None:
+        """Lets every fit whose weights are kept answer for every year."""
+        wanted = deque(unit for unit in self.plan.all_units if self._lacks_matrix(unit))
+        while wanted or self.engine.running:
+            while wanted and self.engine.free:
+                unit = wanted.popleft()
+                self.engine.submit(Order(unit, (), weights=self._kept(unit.key), matrix=True))
+            for outcome in self.engine.collect():
+                unit, noted = outcome.order.unit, self.store.fit(outcome.order.unit.key)
+                if outcome.done is None or noted is None:
+                    self.counts.failed[f"{unit.key}:matrix"] = outcome.reason
+                else:
+                    self.store.write_fit(
+                        unit.key, {**noted, "matrix": outcome.done.matrix}, self.store.weights(unit.key)
+                    )
+
+    def _lacks_matrix(self, unit: Unit) -> bool:
+        noted = self.store.fit(unit.key)
+        return noted is not None and noted["status"] == "ok" and "matrix" not in noted and bool(self._kept(unit.key))
 
     def _tell(self, kind: Literal["start", "epoch", "done", "failed"], unit: Unit, **more: Any) -> None:
         if self.listener is not None:

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.types import IntArray, Task, Truth
 from lgl_bench.runs.answers import Method, TaskAnswers, Trained, score_task, start_model, why_not
+from lgl_bench.runs.matrix_row import matrix_row
 from lgl_bench.runs.presets import Preset
 from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit
 from lgl_bench.streams.catalogue import load
@@ -37,6 +38,7 @@ class Order:
         thresholds: Expressions, decided for each of the detectors.
         weights: Of the unit, where it was fitted before: then nothing is trained.
         parent_weights: Of the year before, where there is one that went well.
+        matrix: Whether the model is to answer for every year.
     """
 
     unit: Unit
@@ -44,6 +46,7 @@ class Order:
     thresholds: tuple[str, ...] = ()
     weights: bytes | None = None
     parent_weights: bytes | None = None
+    matrix: bool = False
 
 
 @dataclass(slots=True)
@@ -57,6 +60,7 @@ class Done:
         answers: Columns to store; None where the task was skipped.
         failed: Reason per expression that could not be scored.
         seconds: Spent training and scoring.
+        matrix: Accuracy on every year, where it was asked for.
     """
 
     key: str
@@ -65,6 +69,7 @@ class Done:
     answers: pd.DataFrame | None = None
     failed: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    matrix: dict[str, float | None] | None = None
 
 
 def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) -> Done:
@@ -80,6 +85,13 @@ def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) 
         done.noted = {"status": "skipped", "reason": skipped, **_about(unit, task)}
         return done
     start = time.perf_counter()
+    if order.matrix and order.weights is not None:
+        model = _restore(chain, task.known, stream, order.weights)
+        seed = 0 if not stream.static else chain.seed
+        tasks = [one for one, _ in _tasks(chain.stream, chain.data_dir, chain.protocol, seed)]
+        done.matrix = matrix_row(model, tasks, stream)
+        done.seconds = time.perf_counter() - start
+        return done
     method = _method(chain, order)
     before = _before(order, stream)
     model, fit = _model(order, task, method, before, stream, on_epoch)
@@ -181,6 +193,7 @@ def _about(unit: Unit, task: Task) -> dict[str, Any]:
         "role": task.role,
         "fold": task.fold,
         "known": task.known.tolist(),
+        "trained_up_to": task.train.time,
     }
 
 

@@ -23,6 +23,10 @@ class InProcess:
     def free(self) -> int:
         return 0 if self.orders else 1
 
+    @property
+    def running(self) -> list[object]:
+        return self.orders
+
     def submit(self, order) -> None:
         self.orders.append(order)
         self.seen.append(order)

@@ -1,0 +1,88 @@
+"""Per emerging class: how long until it is detected, and until it is classified once its labels are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from lgl_bench.core.types import FloatArray
+from lgl_bench.detectors.good import mix
+from lgl_bench.metrics.emerging import YearAnswers, classification_lag, detection_delay, emerging_classes
+from lgl_bench.runs.choices import Choices
+from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.reading import Answered, Reader
+from lgl_bench.runs.rows import Row
+
+
+def class_rows(plan: Plan, reader: Reader, choices: Choices) -> pd.DataFrame:
+    """One row for each method, threshold, seed and emerging class; empty for protocols without years."""
+    found: list[dict[str, Any]] = []
+    for row in plan.rows if plan.suite.protocol == "temporal" else []:
+        for seed in range(plan.seeds):
+            answers = list(_answers(plan, reader, choices, row, seed))
+            for threshold in ("", *plan.thresholds):
+                years = [year for part in answers if (year := _year(*part, threshold)) is not None]
+                found += [{**_about(row, seed, threshold), **one} for one in _per_class(years)]
+    return pd.DataFrame(found)
+
+
+def _answers(
+    plan: Plan, reader: Reader, choices: Choices, row: Row, seed: int
+) -> Iterator[tuple[Answered, FloatArray, str]]:
+    """Every answered task of a row: the answers, the novelty, and the expression that was decided on."""
+    heads = {candidate.base: candidate.head for candidate in row.candidates}
+    tasks = len(plan.units[plan.chains_of(row, row.candidates[0].head)[seed]])
+    for position in range(tasks):
+        base, alpha, expression = row.candidates[0].base, row.alpha, row.concrete
+        if row.chosen:
+            chosen = choices.of(row)[position]
+            if chosen is None:
+                continue
+            base, alpha, expression = chosen.candidate, chosen.alpha, chosen.expression
+        unit = plan.units[plan.chains_of(row, heads[base])[seed]][position]
+        answered = reader.answered(unit)
+        own = answered.novelty(base) if answered is not None else None
+        if answered is None or own is None:
+            continue
+        yield (
+            answered,
+            own if alpha is None else mix(own, answered.columns[f"neighbour:{base}"], float(alpha)),
+            expression,
+        )
+
+
+def _year(answered: Answered, novelty: FloatArray, expression: str, threshold: str) -> YearAnswers | None:
+    rejected = answered.columns.get(f"rejected:{expression}|{threshold}") if threshold else None
+    if threshold and rejected is None:
+        return None
+    return YearAnswers(answered.time, answered.truth, answered.known, answered.predicted, rejected, novelty)
+
+
+def _per_class(years: list[YearAnswers]) -> list[dict[str, Any]]:
+    if not years:
+        return []
+    delays, lags = detection_delay(years), classification_lag(years)
+    return [
+        {
+            "class": label,
+            "born": born,
+            "detection_delay": delays[label].value,
+            "detection_delay_reason": delays[label].reason,
+            "classification_lag": lags[label].value,
+            "classification_lag_reason": lags[label].reason,
+        }
+        for label, born in emerging_classes(years).items()
+    ]
+
+
+def _about(row: Row, seed: int, threshold: str) -> dict[str, Any]:
+    return {
+        "stream": row.stream,
+        "backbone": row.shown_backbone,
+        "head": row.head,
+        "detector": row.detector,
+        "threshold": threshold,
+        "seed": seed,
+    }
