@@ -11,7 +11,10 @@ import logging
 import os
 import socket
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
 from lgl_bench.core.errors import DataError, UsageError
@@ -20,6 +23,8 @@ log = logging.getLogger(__name__)
 
 KNOCK = 5.0
 """Seconds a head node may take to accept a connection."""
+JOIN = 120.0
+"""Seconds that joining a cluster may take: what accepts connections need not be Ray."""
 AWAY = 40.0
 """Seconds a head node may be out of reach, a restart included, before the run is given up."""
 LOOK = 2.0
@@ -101,7 +106,7 @@ class RayCluster:
                 f"--address {self.address} is the address of a Ray client or job server; start the run on a machine "
                 "of the cluster with --address auto (through 'ray job submit', for one)"
             )
-        options: dict[str, Any] = {"address": self.address}
+        options = {"address": self.address, "log_to_driver": False, "logging_level": logging.ERROR}
         if self.address == "local":
             options["include_dashboard"] = False
         elif self.address != "auto" and not _answers(*_host_and_port(self.address)):
@@ -110,8 +115,14 @@ class RayCluster:
             )
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         self._hush(True)
+        # In a thread of its own, which can be left behind: Ray would go on trying for many minutes.
+        joining = Future[Any]()
+        Thread(target=_settle, args=(joining, self.ray.init, options), daemon=True).start()
         try:
-            self.ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+            joining.result(JOIN)
+        except TimeoutError as error:
+            self._hush(False)
+            raise UsageError(f"{self.address} accepts connections, but no Ray cluster spoke in {JOIN:g} s") from error
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             self._hush(False)
             raise UsageError(f"the Ray cluster {self.address} could not be joined: {_why(error)}") from error
@@ -159,6 +170,13 @@ def _answers(host: str, port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _settle(future: Future[Any], function: Callable[..., Any], options: dict[str, Any]) -> None:
+    try:
+        future.set_result(function(**options))
+    except BaseException as error:
+        future.set_exception(error)
 
 
 def _why(error: BaseException | None) -> str:

@@ -119,13 +119,16 @@ class RayEngine:
 
     def _send(self, errand: _Errand) -> None:
         name = errand.order.unit.chain.stream
-        if name not in self._shipped:
-            self._shipped[name] = self._ray.put(self.streams[name])
-        parcel = Parcel(errand.order, self._plugins, self.memory_limit, self._sources)
+        packed = pickle.dumps(Parcel(errand.order, self._plugins, self.memory_limit, self._sources))
         function = self._function.options(num_cpus=errand.cpus, num_gpus=errand.gpus)
         errand.since = None
-        # In a list, a reference is handed over as it is: the node looks at its versions before it opens anything.
-        task = function.remote(self._versions, pickle.dumps(parcel), [self._shipped[name]])
+        try:
+            if name not in self._shipped:
+                self._shipped[name] = self._ray.put(self.streams[name])
+            # In a list, a reference is handed over as it is: the node looks at its versions before it opens anything.
+            task = function.remote(self._versions, packed, [self._shipped[name]])
+        except (OSError, self._ray.exceptions.RayError) as error:
+            raise self._cluster.gone(f"an order could not be handed over ({error})") from error
         self._running[task] = errand
 
     def _hear(self, task: Any, on_epoch: Callable[[Order, int], None] | None) -> Outcome | None:

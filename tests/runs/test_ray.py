@@ -333,6 +333,24 @@ def test_addresses_that_lead_to_no_cluster_are_refused_at_once():
         assert time.monotonic() - start < 20
 
 
+@needs_ray
+def test_what_accepts_connections_but_is_no_ray_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(ray_cluster, "JOIN", 0.2)
+    monkeypatch.setattr("ray.init", lambda **options: time.sleep(5))
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(UsageError, match="no Ray cluster spoke"):
+        RayEngine({}, f"127.0.0.1:{other.getsockname()[1]}")
+
+
+@needs_ray
+def test_a_cluster_that_asks_for_a_token_is_told_apart(monkeypatch):
+    def init(**options):
+        raise ConnectionError("no luck") from RuntimeError("last error: ray.exceptions.AuthenticationError: RPC error")
+
+    monkeypatch.setattr("ray.init", init)
+    with pytest.raises(UsageError, match="asks for a token; set RAY_AUTH_MODE=token"):
+        RayEngine({}, "auto")
+
+
 def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"pip install 'lgl-bench\[ray\]'"):
