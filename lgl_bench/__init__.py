@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lgl_bench.runs.api import RunResult
+    from lgl_bench.api import RunResult
 
 # DGL asks for its back end, and writes to the home folder, unless this is set before its first import.
 os.environ.setdefault("DGLBACKEND", "pytorch")
@@ -17,8 +17,8 @@ __version__ = "0.1.0"
 def run(suite: str, **options: Any) -> RunResult:
     """Runs a suite: `lgl_bench.run("temporal", detectors=["good(odin)"], seeds=3).frame` is its leaderboard.
 
-    Options are those of `lgl_bench.runs.api.run`.
+    Options are those of `lgl_bench.api.run`.
     """
-    from lgl_bench.runs.api import run as carry_out
+    from lgl_bench.api import run as carry_out
 
     return carry_out(suite, **options)

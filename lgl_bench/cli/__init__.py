@@ -52,11 +52,13 @@ def _show_warning(
     click.echo(f"lgl-bench: warning: {where}{message}", err=True)
 
 
-from lgl_bench.cli.data import data  # noqa: E402  the group above must exist first
+from lgl_bench.cli.compare import compare  # noqa: E402  the group above must exist first
+from lgl_bench.cli.data import data  # noqa: E402
+from lgl_bench.cli.leaderboard import leaderboard  # noqa: E402
 from lgl_bench.cli.parity import parity  # noqa: E402
 from lgl_bench.cli.plugins import check, list_  # noqa: E402
 from lgl_bench.cli.run import run, status  # noqa: E402
 from lgl_bench.cli.tune import tune  # noqa: E402
 
-for command in (data, run, status, tune, list_, check, parity):
+for command in (run, status, tune, leaderboard, compare, data, list_, check, parity):
     main.add_command(command)

@@ -65,8 +65,8 @@ def run(
     **given: Any,
 ) -> None:
     """Run a suite: train what is missing, score, grade, rank."""
+    from lgl_bench.api import Settings, plan_run, run_plan
     from lgl_bench.core.registry import load_plugin
-    from lgl_bench.runs.api import Settings, plan_run, run_plan
 
     for path in plugins:
         load_plugin(path)

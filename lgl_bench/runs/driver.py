@@ -16,10 +16,9 @@ from lgl_bench.runs.execute import Order
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.progress import Best, Event, Listener
+from lgl_bench.runs.settings import Checkpoints
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.units import ChainSpec, Unit, answer_digest, decision_digest
-
-Checkpoints = Literal["all", "last", "none"]
 
 
 class Engine(Protocol):

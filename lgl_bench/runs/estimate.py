@@ -7,19 +7,17 @@ for classes that become known on the way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lgl_bench.core.types import Sparse
 from lgl_bench.runs.devices import cores
 from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.settings import Settings
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.units import ChainSpec, Unit
 from lgl_bench.streams.stream import Stream
-
-if TYPE_CHECKING:
-    from lgl_bench.runs.api import Settings
 
 # Seconds a million multiply-adds of one epoch, and seconds a step whatever its size.
 _SPEED = {"gcn": 0.0007, "graphsage": 0.0007, "gat": 0.0012, "graph-mlp": 0.0001, "mlp": 0.0007}

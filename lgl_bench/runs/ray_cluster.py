@@ -6,15 +6,16 @@ port of the head node, is knocked at first.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
+import signal
 import socket
+import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import Thread
 from typing import Any
 
 from lgl_bench.core.errors import DataError, UsageError
@@ -115,14 +116,12 @@ class RayCluster:
             )
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         self._hush(True)
-        # In a thread of its own, which can be left behind: Ray would go on trying for many minutes.
-        joining = Future[Any]()
-        Thread(target=_settle, args=(joining, self.ray.init, options), daemon=True).start()
         try:
-            joining.result(JOIN)
-        except TimeoutError as error:
+            with _no_longer_than(JOIN, f"{self.address} accepts connections, but no Ray cluster spoke in {JOIN:g} s"):
+                self.ray.init(**options)
+        except UsageError:
             self._hush(False)
-            raise UsageError(f"{self.address} accepts connections, but no Ray cluster spoke in {JOIN:g} s") from error
+            raise
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             self._hush(False)
             raise UsageError(f"the Ray cluster {self.address} could not be joined: {_why(error)}") from error
@@ -172,11 +171,29 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
-def _settle(future: Future[Any], function: Callable[..., Any], options: dict[str, Any]) -> None:
+@contextlib.contextmanager
+def _no_longer_than(seconds: float, otherwise: str) -> Iterator[None]:
+    """Interrupts what takes longer, as Ctrl-C would. Only in the main thread, which alone can be interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    late = threading.Event()
+
+    def interrupt() -> None:
+        late.set()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    timer = threading.Timer(seconds, interrupt)
+    timer.daemon = True
+    timer.start()
     try:
-        future.set_result(function(**options))
-    except BaseException as error:
-        future.set_exception(error)
+        yield
+    except KeyboardInterrupt:
+        if late.is_set():
+            raise UsageError(otherwise) from None
+        raise
+    finally:
+        timer.cancel()
 
 
 def _why(error: BaseException | None) -> str:

@@ -127,7 +127,7 @@ class RunStore:
             if path.is_file():
                 kept = self.answers(key)
                 fresh = pd.concat([kept.drop(columns=[c for c in fresh if c in kept]), fresh], axis=1)
-            front = ["vertex", "time", "class_pred", "confidence"]
+            front = [name for name in ("vertex", "time", "class_pred", "confidence") if name in fresh]
             ordered = fresh[[*front, *sorted(set(fresh.columns) - set(front))]]
             partial = path.with_name(f".{key}.{os.getpid()}.partial")
             pq.write_table(pa.Table.from_pandas(ordered, preserve_index=False), partial, compression="zstd")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lgl_bench.runs.api import Settings, plan_run, run_plan
+from lgl_bench.api import Settings, plan_run, run_plan
 from lgl_bench.runs.pool import Outcome, attempt
 from lgl_bench.streams.store import write_stream
 from tests.graphs import small_stream
@@ -64,7 +64,7 @@ def engines(monkeypatch, data):
         made.append(InProcess())
         return made[-1]
 
-    monkeypatch.setattr("lgl_bench.runs.api.Pool", make)
+    monkeypatch.setattr("lgl_bench.api.Pool", make)
     return made
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lgl_bench.api import Settings, plan_run
 from lgl_bench.core.errors import UsageError
-from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.matrix import transfer_rows
 
 

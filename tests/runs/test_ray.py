@@ -18,11 +18,11 @@ import pandas as pd
 import psutil
 import pytest
 
+from lgl_bench.api import Settings, plan_run
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
 from lgl_bench.runs import ray_cluster
-from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.driver import Driver
 from lgl_bench.runs.execute import Order
 from lgl_bench.runs.pool import Outcome, attempt

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 import lgl_bench
+from lgl_bench.api import Settings, plan_run
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.runs import pool
-from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
 from tests.graphs import small_stream, until

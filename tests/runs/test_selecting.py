@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lgl_bench.api import Settings, plan_run
 from lgl_bench.core.errors import UsageError
 from lgl_bench.detectors.good import mix
 from lgl_bench.metrics.ranking import auroc
-from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.presets import good_preset
 from lgl_bench.runs.reading import Reader
 from lgl_bench.runs.store import RunStore

@@ -16,6 +16,7 @@ import optuna
 import pytest
 import torch
 
+from lgl_bench.api import Settings, plan_run
 from lgl_bench.backbones import backbones
 from lgl_bench.backbones.gcn import GCN
 from lgl_bench.core.errors import DataError, UsageError
@@ -27,7 +28,6 @@ from lgl_bench.protocols.splits import TEST
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.runs import tune_plan, tune_score
 from lgl_bench.runs.answers import Method, answer_tasks
-from lgl_bench.runs.api import Settings, plan_run
 from lgl_bench.runs.budget import budget
 from lgl_bench.runs.evaluate import grade
 from lgl_bench.runs.preset_file import load_presets

@@ -7,19 +7,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.registry import load_plugin
-from lgl_bench.runs.board import leaderboard
+from lgl_bench.leaderboard.build import RunFacts, board_rows
+from lgl_bench.leaderboard.writing import write_board
 from lgl_bench.runs.budget import budget as budget_of
 from lgl_bench.runs.choices import Choices, decisions
 from lgl_bench.runs.classes import class_rows
 from lgl_bench.runs.devices import cores, device_named
-from lgl_bench.runs.driver import Checkpoints, Counts, Driver, Engine
+from lgl_bench.runs.driver import Counts, Driver, Engine
 from lgl_bench.runs.matrix import matrix_rows, transfer_rows
 from lgl_bench.runs.plan import Plan, make_plan
 from lgl_bench.runs.pool import Pool
@@ -27,54 +28,14 @@ from lgl_bench.runs.preset_file import load_presets
 from lgl_bench.runs.progress import Best, Listener
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.runs.reading import Reader
+from lgl_bench.runs.settings import Settings
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.streams import open_streams
 from lgl_bench.runs.suite import load_suite
 from lgl_bench.runs.years import year_rows
 from lgl_bench.streams.stream import Stream
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a run is carried out, apart from what it runs.
-
-    Attributes:
-        out: Run folder.
-        data_dir: Folder of the streams; None for the default.
-        engine: "local" processes or a "ray" cluster.
-        address: Of the Ray cluster; None starts one here.
-        jobs: Local processes; None for one a core.
-        threads: Of every fit. Sums change with it, so it is part of what determines a result.
-        device: "auto", "cpu" or "cuda".
-        checkpoints: Which weights are kept.
-        real_only: Whether an absent stream is an error.
-        offline: Whether nothing is downloaded.
-        force: Whether everything is done again.
-        retry_failed: Whether what failed is taken up again.
-        time_limit: Seconds a unit may take.
-        memory_limit: MiB a worker may hold.
-        plugins: Files with plugins.
-        preset: File with tuned parameters.
-        matrix: Whether every model answers for every year too; its weights must be kept.
-    """
-
-    out: Path
-    data_dir: Path | None = None
-    engine: Literal["local", "ray"] = "local"
-    address: str | None = None
-    jobs: int | None = None
-    threads: int = 1
-    device: str = "auto"
-    checkpoints: Checkpoints = "all"
-    real_only: bool = False
-    offline: bool = False
-    force: bool = False
-    retry_failed: bool = False
-    time_limit: float | None = None
-    memory_limit: float | None = None
-    plugins: tuple[str, ...] = ()
-    preset: Path | None = None
-    matrix: bool = False
+__all__ = ["RunResult", "Settings", "plan_run", "run", "run_plan"]
 
 
 @dataclass(slots=True)
@@ -184,7 +145,7 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
         engine.close()
     reader.forget()
     years = year_rows(plan, reader, choices)
-    frame = leaderboard(years, _about(plan), plan.checksums)
+    frame = board_rows(years, _facts(plan))
     store.write_frame("years.parquet", years)
     store.write_frame("classes.parquet", class_rows(plan, reader, choices))
     if settings.matrix:
@@ -192,7 +153,7 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
         store.write_frame("matrix.parquet", matrix)
         known = {name: {t: len(one.known_at(t)) for t in one.times} for name, one in streams.items()}
         store.write_frame("transfer.parquet", transfer_rows(matrix, known))
-    store.write_text("leaderboard.csv", frame.to_csv(index=False))
+    write_board(frame, settings.out / "leaderboard.csv", force=True)
     return RunResult(plan, frame, years, counts, settings.out, time.monotonic() - start)
 
 
@@ -211,14 +172,10 @@ def _needs_best(plan: Plan) -> bool:
     return bool(plan.thresholds) and plan.suite.thresholds_on == "best"
 
 
-def _about(plan: Plan) -> dict[str, Any]:
-    return {
-        "suite": plan.suite.name,
-        "suite_version": plan.suite.version,
-        "budget": plan.budget.name,
-        "select": plan.suite.select,
-        "provenance": provenance(),
-    }
+def _facts(plan: Plan) -> RunFacts:
+    suite = plan.suite
+    columns = {"suite": suite.name, "suite_version": suite.version, "budget": plan.budget.name, "select": suite.select}
+    return RunFacts(columns, plan.checksums, provenance())
 
 
 def _describe(plan: Plan) -> dict[str, Any]:

@@ -1,0 +1,97 @@
+"""`lgl-bench leaderboard build` and `leaderboard show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lgl_bench.cli.output import print_json, print_table
+from lgl_bench.core.errors import UnknownNameError
+
+DEFAULT_METRICS = ("accuracy", "auroc_weighted")
+DECISION_METRICS = ("macro_f1", "mcc")
+
+
+@click.group()
+def leaderboard() -> None:
+    """Make and show leaderboards."""
+
+
+@leaderboard.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="leaderboard.csv", show_default=True, help="The CSV to write."
+)
+@click.option("--force", is_flag=True, help="Replace the CSV if it is there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> None:
+    """Make one leaderboard from run folders and leaderboard CSVs.
+
+    Rows of a run folder are made anew from its years.parquet; nothing is trained or scored.
+    """
+    from lgl_bench.leaderboard.sources import merge, open_board
+    from lgl_bench.leaderboard.writing import refuse_existing, write_board
+
+    refuse_existing(out, force)
+    frame = merge([open_board(path) for path in sources])
+    write_board(frame, out, force=force)
+    if as_json:
+        print_json({"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))})
+        return
+    click.echo(f"{out}: {len(frame):,} rows")
+
+
+@leaderboard.command()
+@click.argument("boards", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["table", "markdown", "latex", "json"]),
+    default="table",
+    show_default=True,
+)
+@click.option("--metric", "metrics", multiple=True, help="Show these metrics; may be given again.")
+@click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
+@click.option("--rank-by", help="Rank by this metric; auroc_weighted, for rows with a threshold macro_f1, otherwise.")
+@click.option("--json", "as_json", is_flag=True, help="As --format json.")
+def show(
+    boards: tuple[Path, ...],
+    style: str,
+    metrics: tuple[str, ...],
+    streams: tuple[str, ...],
+    rank_by: str | None,
+    as_json: bool,
+) -> None:
+    """Show leaderboards, best first, with intervals and ties.
+
+    BOARDS are leaderboard CSVs or run folders; without any, every run in runs/.
+    """
+    from lgl_bench.leaderboard import formats
+    from lgl_bench.leaderboard.columns import metrics_in
+    from lgl_bench.leaderboard.ranking import ranked
+    from lgl_bench.leaderboard.sources import merge, open_board, run_folders
+
+    frame = merge([open_board(path) for path in boards or run_folders()])
+    known = metrics_in(frame)
+    for name in [*metrics, *([rank_by] if rank_by else [])]:
+        if name not in known:
+            raise UnknownNameError("metric", name, known, f"There are: {', '.join(known)}")
+    there = sorted(set(frame["stream"]))
+    for name in streams:
+        if name not in there:
+            raise UnknownNameError("stream", name, there, f"There are: {', '.join(there)}")
+    if streams:
+        frame = frame[frame["stream"].isin(streams)]
+    rows = ranked(frame, rank_by)
+    if as_json or style == "json":
+        print_json(formats.records(rows))
+        return
+    chosen = metrics or DEFAULT_METRICS + (DECISION_METRICS if (rows["threshold"] != "").any() else ())
+    if style == "markdown":
+        click.echo(formats.markdown(rows, chosen), nl=False)
+    elif style == "latex":
+        click.echo(formats.latex(rows, chosen), nl=False)
+    else:
+        print_table(*formats.cells(rows, chosen))
+        click.echo(f"\n{formats.LEGEND}")

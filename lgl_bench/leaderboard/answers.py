@@ -1,0 +1,226 @@
+"""The stored answers of methods, ready to be drawn from: which vertices were new, novelty, what was right, rejected.
+
+True labels come from the stream itself, whose checksum must be the one the rows were made on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from lgl_bench.core.errors import DataError
+from lgl_bench.core.expressions import parse
+from lgl_bench.core.types import FloatArray, IntArray
+from lgl_bench.leaderboard.folder import read_years
+from lgl_bench.leaderboard.schema import METHOD
+from lgl_bench.leaderboard.seeds import SeedValues, seed_values
+from lgl_bench.leaderboard.stats.bootstrap import Cut, Sheet
+from lgl_bench.runs.store import RunStore
+from lgl_bench.streams.lookup import positions
+
+ANSWERED = (*METHOD, "split")
+"""What tells the methods of one run folder apart: a suite may run several splits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Vertex ids of a stream to their classes."""
+
+    ids: IntArray
+    labels: IntArray
+
+    def of(self, vertices: IntArray) -> IntArray:
+        """Classes of the vertices."""
+        at = positions(self.ids)(vertices)
+        if (at < 0).any():
+            raise DataError(f"vertex {int(vertices[at < 0][0])} is not in the stream")
+        return self.labels[at]
+
+
+def stream_labels(name: str, checksum: str, data_dir: Path | None) -> Labels:
+    """The labels of a stream, if it is the one with that checksum."""
+    from lgl_bench.streams.catalogue import load
+    from lgl_bench.streams.checksum import stream_checksum
+
+    stream = load(name, data_dir)
+    found = stream_checksum(stream)
+    if found != checksum:
+        raise DataError(
+            f"the stream {name} at hand has the checksum {found[:12]}, the rows were made on {checksum[:12]}"
+        )
+    return Labels(stream.ids, stream.labels)
+
+
+class Run:
+    """A run folder as a source of answers and of one value a seed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+        self.store = RunStore(self.folder)
+        # Every detector of a head reads the same file; a task at a time is enough to remember.
+        self.unit = lru_cache(maxsize=64)(self._unit)
+        self.units = lru_cache(maxsize=None)(self._units)
+
+    @cached_property
+    def years(self) -> pd.DataFrame:
+        """Year rows."""
+        return read_years(self.folder)
+
+    @cached_property
+    def by_method(self) -> dict[Any, Any]:
+        """Positions of the year rows of each method."""
+        return dict(self.years.groupby(list(ANSWERED), sort=False).indices)
+
+    @cached_property
+    def seed_values(self) -> SeedValues:
+        """One value a method, seed and metric."""
+        return seed_values(self.years)
+
+    def per_seed(self, method: tuple[str, ...], metric: str) -> dict[int, float]:
+        """Values of a metric by seed, of those that have one."""
+        values = self.seed_values
+        if metric not in values.values:
+            return {}
+        of_method = values.method == self._numbers.get(method, -1)
+        rows = np.flatnonzero(of_method & ~np.isnan(values.values[metric]))
+        return {int(values.seed[row]): float(values.values[metric][row]) for row in rows}
+
+    def _units(self, method: tuple[str, ...]) -> dict[tuple[int, int, str], dict[str, Any]]:
+        """Year rows of a method by (seed, time, fold): those of test tasks that were answered."""
+        rows = self.years.iloc[self.by_method[method]] if method in self.by_method else self.years.iloc[:0]
+        rows = rows[(rows["status"] == "ok") & (rows["role"] == "test")]
+        wanted = [name for name in ("key", "detector", "threshold", "chosen") if name in rows]
+        cells = zip(rows["seed"], rows["time"], rows["fold"], rows[wanted].to_dict("records"), strict=True)
+        return {(int(seed), int(time), str(fold)): row for seed, time, fold, row in cells}
+
+    def _unit(self, key: str) -> tuple[pd.DataFrame, IntArray]:
+        """The answers of a unit by ascending vertex, and the classes known then."""
+        noted = self.store.fit(key)
+        if noted is None:
+            raise DataError(f"{self.folder}/fits/{key} is missing")
+        if not self.store.answer_columns(key):
+            raise DataError(f"{self.folder}/answers/{key}.parquet is missing")
+        return self.store.answers(key).sort_values("vertex"), np.array(noted["known"], dtype=np.int64)
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, ...], int]:
+        found = {}
+        for number, cells in enumerate(self.seed_values.methods[list(ANSWERED)].itertuples(index=False, name=None)):
+            found[tuple(str(cell) for cell in cells)] = number
+        return found
+
+
+@dataclass(slots=True)
+class Answers:
+    """All that some methods answered on one stream, task by task.
+
+    Attributes:
+        cuts: What was asked.
+        sheets: Per method, its answers, seeds in ascending order.
+    """
+
+    cuts: list[Cut]
+    sheets: dict[Any, list[Sheet]]
+
+
+class Plan(NamedTuple):
+    """Seeds that several methods share, and the tasks (year, fold) that each answered with all of them."""
+
+    seeds: tuple[int, ...]
+    tasks: tuple[tuple[int, str], ...]
+    left_out: int
+
+
+Method: TypeAlias = tuple[Run, tuple[str, ...]]
+"""A run, and in it the cells `ANSWERED`."""
+
+
+def shared(methods: Sequence[Method]) -> Plan:
+    """What of several methods can be set against each other."""
+    tables = [run.units(method) for run, method in methods]
+    seeds = sorted(set.intersection(*({seed for seed, *_ in table} for table in tables)))
+    asked = sorted({(time, fold) for table in tables for _, time, fold in table})
+    tasks = [task for task in asked if all((seed, *task) in table for table in tables for seed in seeds)]
+    return Plan(tuple(seeds), tuple(tasks) if seeds else (), len(asked) - len(tasks))
+
+
+def load_answers(methods: Mapping[Any, Method], plan: Plan, labels: Labels, *, fixed_split: bool) -> Answers:
+    """Answers of several methods on one stream.
+
+    Args:
+        methods: By any name.
+        plan: Seeds and tasks that all of them have.
+        labels: Of the stream.
+        fixed_split: Whether all tasks score the same vertices (folds of a published split): then vertices are drawn
+            within classes and together for all folds. Otherwise within new and known of each year.
+    """
+    tables = {name: run.units(method) for name, (run, method) in methods.items()}
+    found = Answers([], {name: [] for name in methods})
+    for task in plan.tasks:
+        _add_task(found, methods, tables, labels, plan.seeds, task, fixed_split)
+    return found
+
+
+def _add_task(
+    found: Answers,
+    methods: Mapping[Any, Method],
+    tables: Mapping[Any, dict[tuple[int, int, str], dict[str, Any]]],
+    labels: Labels,
+    seeds: Sequence[int],
+    task: tuple[int, str],
+    fixed_split: bool,
+) -> None:
+    vertices: IntArray | None = None
+    cut: Cut | None = None
+    for name, (run, _) in methods.items():
+        parts = []
+        for seed in seeds:
+            row = tables[name][seed, *task]
+            own, truth, known, part = _answer(run, row, labels)
+            if vertices is None:
+                new = ~np.isin(truth, known)
+                strata = truth if fixed_split else new.astype(np.int64)
+                vertices, cut = own, Cut(new, strata, 0 if fixed_split else len(found.cuts))
+            if not np.array_equal(vertices, own):
+                raise DataError(f"in {task[0]} not all seeds or methods were scored on the same vertices")
+            parts.append(part)
+        novelty, correct, rejected = zip(*parts, strict=True)
+        decided = None if rejected[0] is None else np.stack([part for part in rejected if part is not None])
+        found.sheets[name].append(Sheet(np.stack(novelty), np.stack(correct), decided))
+    assert cut is not None
+    found.cuts.append(cut)
+
+
+def _answer(run: Run, row: dict[str, Any], labels: Labels) -> tuple[IntArray, IntArray, IntArray, tuple[Any, Any, Any]]:
+    """Vertices in ascending order, their classes, the known classes, and novelty, what was right, what was rejected."""
+    frame, known = run.unit(str(row["key"]))
+    wanted, alpha = _novelty_columns(str(row.get("chosen") or row["detector"]), frame)
+    decision = f"rejected:{row.get('chosen') or row['detector']}|{row['threshold']}"
+    vertices = frame["vertex"].to_numpy(dtype=np.int64)
+    truth = labels.of(vertices)
+    novelty: FloatArray = frame[wanted[0]].to_numpy(dtype=np.float64)
+    if len(wanted) > 1:  # as `mix` of GOOD does it, without loading torch
+        novelty = (1.0 - alpha) * novelty + alpha * frame[wanted[1]].to_numpy(dtype=np.float64)
+    rejected = frame[decision].to_numpy(dtype=bool) if decision in frame else None
+    correct = truth == frame["class_pred"].to_numpy(dtype=np.int64)
+    return vertices, truth, known, (novelty, correct, rejected)
+
+
+def _novelty_columns(text: str, answers: pd.DataFrame) -> tuple[Sequence[str], float]:
+    """Columns that give a detector's novelty: its own, or those GOOD is mixed from, with alpha."""
+    there = set(answers)
+    if f"novelty:{text}" in there:
+        return [f"novelty:{text}"], 0.0
+    expression = parse(text)
+    if expression.name == "good" and len(expression.arguments) == 1:
+        base = str(expression.arguments[0])
+        columns = [f"novelty:{base}", f"neighbour:{base}"]
+        if there.issuperset(columns):
+            return columns, float(dict(expression.parameters).get("alpha", 0.0))
+    raise DataError(f"the answers hold no novelty of {text}")

@@ -1,0 +1,124 @@
+"""From the year rows of a run to leaderboard rows: mean over seeds, deviation, and Student's interval.
+
+Everything is counted column by column: a hundred thousand year rows take a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lgl_bench.core.types import IntArray
+from lgl_bench.leaderboard.schema import RANKS
+from lgl_bench.leaderboard.seeds import METHOD_KEYS, SeedValues, seed_values
+from lgl_bench.leaderboard.stats.student import interval
+from lgl_bench.leaderboard.writing import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What holds for every row of a run.
+
+    Attributes:
+        columns: Key columns that are the same throughout: suite, suite_version, budget, select.
+        checksums: Per stream.
+        provenance: When, with what and on what it was run.
+    """
+
+    columns: Mapping[str, Any]
+    checksums: Mapping[str, str]
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+
+def board_rows(years: pd.DataFrame, facts: RunFacts) -> pd.DataFrame:
+    """One row a method and stream, best first within each stream.
+
+    Args:
+        years: One row a year or fold, method and seed, as `OUT/years.parquet` holds them.
+        facts: What holds for all of them.
+    """
+    if not len(years):
+        return canonical(pd.DataFrame(columns=["stream"]))
+    found = seed_values(years)
+    named = found.methods.astype(object)
+    count = len(named)
+    parts: dict[str, Any] = {key: [value] * count for key, value in facts.columns.items()}
+    parts |= {key: named[key] for key in METHOD_KEYS}
+    parts["stream_checksum"] = [facts.checksums.get(stream, "") for stream in named["stream"]]
+    for metric in found.values:
+        parts |= {f"{metric}_{suffix}": values for suffix, values in summary(found, metric).items()}
+    parts |= _spent(years, count)
+    parts |= {"trust": ["self-reported"] * count, "submitter": [""] * count}
+    parts |= {key: [value] * count for key, value in facts.provenance.items()}
+    frame = canonical(pd.DataFrame({key: np.asarray(value, dtype=object) for key, value in parts.items()}))
+    order = ["stream", "split", "threshold", f"{RANKS}_mean"]
+    return frame.sort_values(order, ascending=[True, True, True, False], kind="stable", ignore_index=True)
+
+
+def summary(found: SeedValues, metric: str) -> dict[str, Any]:
+    """The seven figures of a metric, one entry a method."""
+    size = len(found.methods)
+    values, there = found.values[metric], ~np.isnan(found.values[metric])
+    method, numbers = found.method[there], values[there]
+    seeds = np.bincount(method, minlength=size)
+    mean = np.bincount(method, weights=numbers, minlength=size) / np.maximum(seeds, 1)
+    mean = np.where(seeds > 0, mean, np.nan)
+    squares = np.bincount(method, weights=(numbers - mean[method]) ** 2, minlength=size)
+    std = np.where(seeds > 1, np.sqrt(squares / np.maximum(seeds - 1, 1)), np.nan)
+    lo, hi = interval(mean, std, seeds)
+    years = np.zeros(size, dtype=np.int64)
+    np.maximum.at(years, found.method, found.years[metric])
+    reason = np.where(seeds > 0, "", found.reasons[metric])
+    return {"mean": mean, "std": std, "lo": lo, "hi": hi, "n_seeds": seeds, "n_years": years, "reason": reason}
+
+
+def _spent(years: pd.DataFrame, count: int) -> dict[str, Any]:
+    """New vertices a seed, seconds and memory, and what was chosen, one entry a method."""
+    method: IntArray = np.asarray(years.groupby(list(METHOD_KEYS), sort=False).ngroup(), dtype=np.int64)
+    new = years["n_new"].fillna(0).to_numpy(dtype=np.float64) if "n_new" in years else np.zeros(len(years))
+    pairs = pd.DataFrame({"method": method, "seed": years["seed"].to_numpy()}).drop_duplicates()
+    seeds = np.bincount(pairs["method"], minlength=count)
+    seconds = np.bincount(method, weights=years["fit_seconds"].fillna(0).to_numpy(dtype=np.float64), minlength=count)
+    memory = np.zeros(count)
+    np.maximum.at(memory, method, years["peak_memory_mb"].fillna(0).to_numpy(dtype=np.float64))
+    first = np.full(count, -1, dtype=np.int64)
+    first[method[::-1]] = np.arange(len(years))[::-1]
+    trials = years["tuning_trials"].to_numpy(dtype=np.int64)[first] if "tuning_trials" in years else [0] * count
+    device = years["device"].to_numpy(dtype=object)[first] if "device" in years else ["cpu"] * count
+    total = np.bincount(method, weights=new, minlength=count)
+    return {
+        "n_new": (total / np.maximum(seeds, 1)).astype(np.int64),
+        "fit_seconds": seconds,
+        "peak_memory_mb": memory,
+        "chosen": _chosen(years, method, count),
+        "tuning_trials": trials,
+        "device": device,
+    }
+
+
+def _chosen(years: pd.DataFrame, method: IntArray, count: int) -> list[str]:
+    """What was chosen: once where it is the same throughout, otherwise with the years or folds it was chosen for."""
+    found = [""] * count
+    if "chosen" not in years:
+        return found
+    told = years["chosen"].fillna("").astype(str).to_numpy(dtype=object)
+    rows = np.flatnonzero((told != "") & (years["seed"] == years["seed"].min()).to_numpy(dtype=bool))
+    names = [str(fold or time) for time, fold in zip(years["time"].iloc[rows], years["fold"].iloc[rows], strict=True)]
+    parts: dict[int, list[tuple[str, str]]] = {}
+    for row, name in zip(rows, names, strict=True):
+        parts.setdefault(int(method[row]), []).append((name, told[row]))
+    for code, pairs in parts.items():
+        if len({expression for _, expression in pairs}) == 1:
+            found[code] = pairs[0][1]
+            continue
+        spans = []
+        for expression, members in groupby(pairs, key=lambda pair: pair[1]):
+            start, *rest = [name for name, _ in members]
+            spans.append(f"{start}-{rest[-1]}: {expression}" if rest else f"{start}: {expression}")
+        found[code] = "; ".join(spans)
+    return found

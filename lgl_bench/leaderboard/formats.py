@@ -1,0 +1,124 @@
+"""Ranked rows as a table, Markdown, LaTeX or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from lgl_bench.leaderboard.columns import metrics_in
+from lgl_bench.leaderboard.ranking import MARKS
+from lgl_bench.leaderboard.schema import FACTS, KEY, SUFFIXES, metric
+
+NAMES = ("stream", "backbone", "detector", "threshold")
+LEGEND = (
+    "~ not told apart from the best of its group (Welch's t over seeds, Holm, 5 %; vertices taken as fixed: "
+    "'lgl-bench compare --within' tests with the answers); ? fewer than three seeds; - undefined, --json says why."
+)
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """One dictionary a row for JSON: rank, standing, key, metrics with their reasons, facts. NaN becomes None."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    metrics = metrics_in(name for name in frame if name not in ("group", "rank", "standing"))
+    found = []
+    for row in plain.to_dict("records"):
+        entry: dict[str, Any] = {name: row[name] for name in ("rank", "standing") if name in row}
+        entry |= {name: row[name] for name in KEY}
+        entry["metrics"] = {name: {suffix: row[f"{name}_{suffix}"] for suffix in SUFFIXES} for name in metrics}
+        found.append(entry | {name: row[name] for name in FACTS})
+    return found
+
+
+def cells(frame: pd.DataFrame, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of text: rank with its mark, names that say something, and each metric with its interval."""
+    names = [name for name in NAMES if name != "threshold" or (frame["threshold"] != "").any()]
+    names += [name for name in ("split", "budget", "suite", "trust") if frame[name].nunique() > 1]
+    rows = []
+    for row in frame.to_dict("records"):
+        rank = "-" if pd.isna(row["rank"]) else f"{row['rank']}{MARKS[row['standing']]}"
+        rows.append([rank, *(str(row[name]) for name in names), *(figure(row, name) for name in metrics)])
+    return ["rank", *names, *metrics], rows
+
+
+def figure(row: Mapping[Any, Any], name: str) -> str:
+    """Mean and interval; a dash for what is undefined.
+
+    >>> figure({"mcc_mean": 0.51, "mcc_lo": 0.45, "mcc_hi": 0.57}, "mcc")
+    '0.510 [0.450, 0.570]'
+    """
+    mean, lo, hi = (row[f"{name}_{suffix}"] for suffix in ("mean", "lo", "hi"))
+    if pd.isna(mean):
+        return "-"
+    return f"{mean:.3f}" if pd.isna(lo) else f"{mean:.3f} [{lo:.3f}, {hi:.3f}]"
+
+
+def markdown(frame: pd.DataFrame, metrics: Sequence[str]) -> str:
+    """A Markdown table, the best value of each group in bold, and what the marks mean."""
+    header, rows = cells(frame, metrics)
+    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
+    for row, bold in zip(rows, _bold(frame, metrics), strict=True):
+        safe = [cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in row]
+        for at in bold:
+            safe[at] = f"**{safe[at]}**"
+        lines.append(f"| {' | '.join(safe)} |")
+    return "\n".join([*lines, "", LEGEND]) + "\n"
+
+
+def latex(frame: pd.DataFrame, metrics: Sequence[str]) -> str:
+    r"""A booktabs table (`\usepackage{booktabs}`), one block a group, best values in bold, ties marked."""
+    header, rows = cells(frame, metrics)
+    lines = [
+        r"\begin{tabular}{" + "r" + "l" * (len(header) - 1 - len(metrics)) + "r" * len(metrics) + "}",
+        r"\toprule",
+        " & ".join(escape(name) for name in header) + r" \\",
+    ]
+    before = None
+    for row, bold, standing, group in zip(rows, _bold(frame, metrics), frame["standing"], frame["group"], strict=True):
+        if group != before:
+            lines.append(r"\midrule")
+            before = group
+        safe = [escape(cell) if cell != "-" else "--" for cell in row]
+        safe[0] = row[0].rstrip("~?") + {"tie": r"$^{\sim}$", "untested": "$^{?}$"}.get(standing, "")
+        for at in bold:
+            safe[at] = rf"\textbf{{{safe[at]}}}"
+        lines.append(" & ".join(safe) + r" \\")
+    note = "% " + LEGEND.replace("~", r"\sim", 1)
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", note]) + "\n"
+
+
+def _bold(frame: pd.DataFrame, metrics: Sequence[str]) -> list[list[int]]:
+    """Of each row, the cells, counted from the end, that hold the best value of their group."""
+    found: list[list[int]] = [[] for _ in range(len(frame))]
+    for at, name in enumerate(metrics):
+        sign = 1 if metric(name).higher_is_better else -1
+        values = sign * frame[f"{name}_mean"]
+        best = values.groupby(frame["group"]).transform("max")
+        for row in (values == best).to_numpy().nonzero()[0]:
+            found[int(row)].append(at - len(metrics))
+    return found
+
+
+def escape(text: str) -> str:
+    r"""Text that LaTeX sets as it is.
+
+    >>> escape("50% of a_b")
+    '50\\% of a\\_b'
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in text.replace("\n", " "))

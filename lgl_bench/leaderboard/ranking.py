@@ -1,0 +1,72 @@
+"""Who is best among rows that may be compared, and who cannot be told apart from the best.
+
+Rows without a threshold are ranked by `auroc_weighted`. Rows with one share their detector's AUROC and are ranked among
+themselves by `macro_f1`. What is undefined, and the oracle threshold, which knows the answer, have no rank.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lgl_bench.core.types import BoolArray, FloatArray, IntArray
+from lgl_bench.leaderboard.schema import COMPARABLE, RANKS, RANKS_DECISIONS, metric
+from lgl_bench.leaderboard.stats.holm import holm
+from lgl_bench.leaderboard.stats.student import welch
+
+ALPHA = 0.05
+MARKS = {"best": "", "tie": "~", "behind": "", "untested": "?", "unranked": ""}
+
+
+def ranked(frame: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
+    """The rows, best first within each group of comparable rows, with three more columns.
+
+    `group` numbers the groups; `rank` is 1 for the best and NA for what has none; `standing` is "best", "tie" (Welch's
+    t over seeds, adjusted by Holm, cannot tell it from the best), "behind", "untested" (fewer than three seeds on
+    either side) or "unranked".
+
+    Args:
+        frame: Leaderboard rows.
+        by: The metric that ranks; by default as the module says.
+    """
+    frame = frame.reset_index(drop=True)
+    decided = (frame["threshold"] != "").to_numpy(dtype=bool)
+    keys = [frame[name] for name in ("stream", *COMPARABLE)]
+    group = frame.assign(_decided=decided).groupby([*keys, "_decided"], sort=True).ngroup().to_numpy()
+    value = _values(frame, by, decided)
+    value[frame["threshold"].str.startswith("oracle").to_numpy(dtype=bool)] = np.nan
+    order = np.lexsort((np.arange(len(frame)), np.where(np.isnan(value), np.inf, -value), group))
+    rank = pd.Series(-value).groupby(group).rank(method="min").astype("Int64")
+    standing = np.full(len(frame), "unranked", dtype=object)
+    for number in np.unique(group):
+        rows = np.flatnonzero((group == number) & ~np.isnan(value))
+        if len(rows):
+            standing[rows] = _standing(frame, rows, value, by or (RANKS_DECISIONS if decided[rows[0]] else RANKS))
+    found = frame.assign(group=group, rank=rank, standing=standing)
+    return found.iloc[order].reset_index(drop=True)
+
+
+def _values(frame: pd.DataFrame, by: str | None, decided: BoolArray) -> FloatArray:
+    """Of each row, the value that ranks it, higher is better."""
+
+    def of(name: str) -> FloatArray:
+        sign = 1.0 if metric(name).higher_is_better else -1.0
+        return sign * frame[f"{name}_mean"].to_numpy(dtype=np.float64)
+
+    return of(by) if by else np.where(decided, of(RANKS_DECISIONS), of(RANKS))
+
+
+def _standing(frame: pd.DataFrame, rows: IntArray, value: FloatArray, by: str) -> npt.NDArray[np.object_]:
+    mean, std, seeds = (
+        frame[f"{by}_{suffix}"].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
+        for suffix in ("mean", "std", "n_seeds")
+    )
+    best = int(np.argmax(value[rows]))
+    found = welch(mean[best], std[best], seeds[best], mean, std, seeds)
+    p = np.where(np.arange(len(rows)) == best, np.nan, found.p)
+    adjusted = holm(p)
+    standing = np.where(np.isnan(adjusted), "untested", np.where(adjusted < ALPHA, "behind", "tie")).astype(object)
+    standing[value[rows] == value[rows][best]] = "tie"
+    standing[best] = "best"
+    return standing

@@ -1,0 +1,1 @@
+"""Statistics of comparing: pure functions of numbers, each with a hand-worked test."""

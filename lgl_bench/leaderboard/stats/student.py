@@ -1,0 +1,99 @@
+"""Student's t: intervals over seeds, and differences of means that know nothing but mean, deviation and count."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.special
+
+from lgl_bench.core.types import FloatArray
+
+FEWEST_SEEDS = 3
+LEVEL = 0.95
+
+
+class Difference(NamedTuple):
+    """A difference with its interval at 95 % and its two-sided p; NaN where there are too few seeds.
+
+    Every field is an array where many differences are taken at once.
+    """
+
+    value: Any
+    lo: Any
+    hi: Any
+    p: Any
+
+
+def quantile(df: npt.ArrayLike) -> FloatArray:
+    """The 97.5 % point of Student's t.
+
+    >>> round(float(quantile(2)), 3)
+    4.303
+    """
+    return np.asarray(scipy.special.stdtrit(np.asarray(df, dtype=np.float64), 0.5 + LEVEL / 2), dtype=np.float64)
+
+
+def two_sided(t: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
+    """Chance of |T| >= |t| under Student's t."""
+    tail = scipy.special.stdtr(np.asarray(df, dtype=np.float64), -np.abs(np.asarray(t, dtype=np.float64)))
+    return np.asarray(2 * tail, dtype=np.float64)
+
+
+def interval(mean: FloatArray, std: FloatArray, seeds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Student's interval mean -+ t(n - 1) * std / sqrt(n), from three seeds on; NaN below.
+
+    >>> lo, hi = interval(np.array([2.0]), np.array([1.0]), np.array([3]))
+    >>> round(float(hi[0] - 2), 3)  # 4.303 / sqrt 3
+    2.484
+    """
+    n = np.asarray(seeds, dtype=np.float64)
+    enough = n >= FEWEST_SEEDS
+    half = quantile(np.where(enough, n - 1, 1)) * std / np.sqrt(np.maximum(n, 1))
+    half = np.where(enough, half, np.nan)
+    return mean - half, mean + half
+
+
+def welch(
+    mean_a: FloatArray,
+    std_a: FloatArray,
+    seeds_a: npt.ArrayLike,
+    mean_b: FloatArray,
+    std_b: FloatArray,
+    seeds_b: npt.ArrayLike,
+) -> Difference:
+    """The difference b - a by Welch's t test, from three seeds on either side.
+
+    Variances u = s_a^2 / n_a and v = s_b^2 / n_b add; the degrees of freedom are
+    (u + v)^2 / (u^2 / (n_a - 1) + v^2 / (n_b - 1)). Seeds are not paired, and the vertices are taken as fixed.
+    """
+    a, b = np.asarray(seeds_a, dtype=np.float64), np.asarray(seeds_b, dtype=np.float64)
+    enough = (a >= FEWEST_SEEDS) & (b >= FEWEST_SEEDS)
+    u, v = std_a**2 / np.maximum(a, 1), std_b**2 / np.maximum(b, 1)
+    below = u**2 / np.maximum(a - 1, 1) + v**2 / np.maximum(b - 1, 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df = np.where(below > 0, (u + v) ** 2 / below, 1.0)
+    return from_error(mean_b - mean_a, np.where(enough, np.sqrt(u + v), np.nan), df)
+
+
+def from_error(value: npt.ArrayLike, error: npt.ArrayLike, df: npt.ArrayLike) -> Difference:
+    """The interval and p of a difference with its standard error.
+
+    Without any error a difference of 0 has p = 1, any other p = 0.
+    """
+    value, error = np.asarray(value, dtype=np.float64), np.asarray(error, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(error > 0, value / error, np.where(value == 0, 0.0, np.inf))
+    half = np.where(error > 0, quantile(df) * error, error)
+    p = np.where(np.isnan(error), np.nan, two_sided(t, df))
+    return Difference(value, value - half, value + half, p)
+
+
+def paired(differences: FloatArray) -> Difference:
+    """The mean of paired differences, one a seed, from three seeds on: t(n - 1)."""
+    n = len(differences)
+    enough = n >= FEWEST_SEEDS
+    error = float(np.std(differences, ddof=1)) / n**0.5 if enough else np.nan
+    mean = float(np.mean(differences)) if n else np.nan
+    return from_error(mean, error, max(n - 1, 1))

@@ -1,0 +1,52 @@
+"""How a run is carried out, apart from what it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Checkpoints: TypeAlias = Literal["all", "last", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run is carried out, apart from what it runs.
+
+    Attributes:
+        out: Run folder.
+        data_dir: Folder of the streams; None for the default.
+        engine: "local" processes or a "ray" cluster.
+        address: Of the Ray cluster; None starts one here.
+        jobs: Local processes; None for one a core.
+        threads: Of every fit. Sums change with it, so it is part of what determines a result.
+        device: "auto", "cpu" or "cuda".
+        checkpoints: Which weights are kept.
+        real_only: Whether an absent stream is an error.
+        offline: Whether nothing is downloaded.
+        force: Whether everything is done again.
+        retry_failed: Whether what failed is taken up again.
+        time_limit: Seconds a unit may take.
+        memory_limit: MiB a worker may hold.
+        plugins: Files with plugins.
+        preset: File with tuned parameters.
+        matrix: Whether every model answers for every year too; its weights must be kept.
+    """
+
+    out: Path
+    data_dir: Path | None = None
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
+    jobs: int | None = None
+    threads: int = 1
+    device: str = "auto"
+    checkpoints: Checkpoints = "all"
+    real_only: bool = False
+    offline: bool = False
+    force: bool = False
+    retry_failed: bool = False
+    time_limit: float | None = None
+    memory_limit: float | None = None
+    plugins: tuple[str, ...] = ()
+    preset: Path | None = None
+    matrix: bool = False

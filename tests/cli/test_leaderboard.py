@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from lgl_bench.cli import main
+from lgl_bench.leaderboard.reading import read_board
+from lgl_bench.leaderboard.writing import write_board
+from tests.leaderboard.boards import board, figures, growing_stream, made_up_run, row
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(main, ["leaderboard", *map(str, arguments)])
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "board.csv"
+    rows = [row(0.6, detector="msp"), row(0.8, detector="odin"), row(None, detector="gdoc", stream="other")]
+    write_board(board(*rows), path)
+    return path
+
+
+def test_build_makes_one_table_of_runs_and_tables(tmp_path, table):
+    folder = made_up_run(tmp_path / "run", growing_stream(), {"msp": 0.5})
+    result = run("build", folder, table, "--out", tmp_path / "all.csv", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == {
+        "out": str(tmp_path / "all.csv"),
+        "rows": 4,
+        "streams": ["dblp-easy", "growing", "other"],
+    }
+    assert len(read_board(tmp_path / "all.csv")) == 4
+
+
+def test_build_writes_leaderboard_csv_here_and_replaces_it_only_when_told(tmp_path, table, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("build", table).exit_code == 0
+    before = (tmp_path / "leaderboard.csv").read_bytes()
+    write_board(board(row(0.1)), table, force=True)
+    again = run("build", table)
+    assert again.exit_code == 2 and "--force" in again.stderr
+    assert (tmp_path / "leaderboard.csv").read_bytes() == before
+    assert run("build", table, "--force").exit_code == 0
+    assert (tmp_path / "leaderboard.csv").read_bytes() != before
+
+
+def test_a_bad_table_is_an_exit_code_of_three_and_one_paragraph(table):
+    table.write_text(table.read_text().replace("0.8,", "8.8,"))
+    for command in (["show", table], ["build", table, "--out", table.parent / "x.csv"]):
+        result = run(*command)
+        assert result.exit_code == 3 and "line 3, column 'auroc_weighted_mean'" in result.stderr
+        assert "Traceback" not in result.output and len(result.stderr.strip().splitlines()) == 1
+
+
+def test_show_ranks_marks_and_says_what_the_marks_mean(table):
+    result = run("show", table)
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["rank", "stream", "backbone", "detector", "accuracy", "auroc_weighted"]
+    assert lines[1].split()[:4] == ["1", "dblp-easy", "gcn", "odin"] and lines[3].split()[0] == "-"
+    assert "not told apart" in lines[-1]
+
+
+def test_show_takes_metrics_streams_and_another_rank(tmp_path):
+    rows = [row(0.6, detector="a", **figures("mcc", 0.9, 0.01, 3)), row(0.8, **figures("mcc", 0.1, 0.01, 3))]
+    write_board(board(*rows, row(stream="other")), tmp_path / "b.csv")
+    result = run("show", tmp_path / "b.csv", "--metric", "mcc", "--stream", "dblp-easy", "--rank-by", "mcc", "--json")
+    found = json.loads(result.stdout)
+    assert [(entry["detector"], entry["rank"]) for entry in found] == [("a", 1), ("msp", 2)]
+    shown = run("show", tmp_path / "b.csv", "--metric", "mcc").stdout.splitlines()
+    assert shown[0].split()[-1] == "mcc"
+
+
+@pytest.mark.parametrize(("style", "begins"), [("markdown", "| rank |"), ("latex", "\\begin{tabular}"), ("json", "[")])
+def test_show_knows_other_formats(table, style, begins):
+    result = run("show", table, "--format", style)
+    assert result.exit_code == 0 and result.stdout.startswith(begins)
+    assert "NaN" not in result.stdout
+
+
+def test_json_says_why_a_value_is_undefined(table):
+    found = json.loads(run("show", table, "--json").stdout)
+    assert found[-1]["metrics"]["accuracy"] == {
+        "mean": None,
+        "std": None,
+        "lo": None,
+        "hi": None,
+        "n_seeds": 0,
+        "n_years": 5,
+        "reason": "nobody looked",
+    }
+
+
+def test_show_without_a_board_shows_the_runs_at_hand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nothing = run("show")
+    assert nothing.exit_code == 2 and "there is no run in runs/" in nothing.stderr
+    made_up_run(tmp_path / "runs" / "mine", growing_stream(), {"msp": 0.5})
+    assert "growing" in run("show").stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--metric", "acuracy"], "did you mean 'accuracy'"),
+        (["--rank-by", "aurc_mean"], "did you mean 'auroc_mean'"),
+        (["--stream", "dblp-esy"], "did you mean 'dblp-easy'"),
+        (["--format", "html"], "html"),
+    ],
+)
+def test_wrong_usage_of_show_is_named(table, given, said):
+    result = run("show", table, *given)
+    assert result.exit_code == 2 and said in result.stderr
+
+
+def test_neither_command_loads_torch(table):
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\nfrom click.testing import CliRunner\nfrom lgl_bench.cli import main\n"
+        f"for command in (['leaderboard', 'show', r'{table}'], ['compare', r'{table}', r'{table}']):\n"
+        "    assert CliRunner().invoke(main, command).exit_code == 0\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from lgl_bench.leaderboard import formats
+from lgl_bench.leaderboard.ranking import ranked
+from tests.leaderboard.boards import board, figures, row
+
+
+def decided(threshold: str, macro_f1: float, **changes: object) -> dict[str, object]:
+    return row(**{"threshold": threshold, **figures("macro_f1", macro_f1, 0.001, 3), **changes})
+
+
+def test_rows_are_ranked_by_weighted_auroc_within_what_may_be_compared():
+    found = ranked(
+        board(
+            row(0.6, detector="b"),
+            row(0.8, detector="a"),
+            row(0.7, detector="c", budget="paper"),
+            row(0.5, detector="d", stream="cora"),
+            row(None, detector="e"),
+        )
+    )
+    by = found.set_index("detector")
+    assert by.loc[["a", "b", "c", "d"], "rank"].tolist() == [1, 2, 1, 1]
+    assert pd.isna(by.loc["e", "rank"]) and by.loc["e", "standing"] == "unranked"
+    assert found["group"].nunique() == 3
+    same = found[found["group"] == by.loc["a", "group"]]
+    assert same["detector"].tolist() == ["a", "b", "e"]
+
+
+def test_a_row_that_cannot_be_told_from_the_best_is_a_tie():
+    found = ranked(
+        board(row(0.80, detector="best"), row(0.795, detector="close"), row(0.60, detector="far"))
+    ).set_index("detector")
+    assert found["standing"].to_dict() == {"best": "best", "close": "tie", "far": "behind"}
+
+
+def test_fewer_than_three_seeds_are_not_tested_but_equal_values_are_ties():
+    found = ranked(
+        board(row(0.8, None, 1, detector="a"), row(0.7, None, 1, detector="b"), row(0.8, None, 1, detector="c"))
+    ).set_index("detector")
+    assert found["standing"].to_dict() == {"a": "best", "c": "tie", "b": "untested"}
+    assert found["rank"].to_dict() == {"a": 1, "c": 1, "b": 3}
+
+
+def test_decisions_are_ranked_among_themselves_by_macro_f1_and_the_oracle_is_not():
+    found = ranked(
+        board(row(0.9), decided("naive(delta=0.1)", 0.4), decided("quantile(q=0.1)", 0.6), decided("oracle", 0.9))
+    ).set_index("threshold")
+    assert found.loc["quantile(q=0.1)", "rank"] == 1 and found.loc["naive(delta=0.1)", "rank"] == 2
+    assert pd.isna(found.loc["oracle", "rank"]) and found.loc["", "rank"] == 1
+
+
+def test_another_metric_may_rank_and_less_is_better_where_it_is():
+    found = ranked(
+        board(
+            row(0.9, detector="a", **figures("fpr95", 0.5, 0.01, 3)),
+            row(0.7, detector="b", **figures("fpr95", 0.2, 0.01, 3)),
+        ),
+        by="fpr95",
+    )
+    assert found["detector"].tolist() == ["b", "a"] and found["standing"].tolist() == ["best", "behind"]
+
+
+@pytest.fixture
+def rows() -> pd.DataFrame:
+    return ranked(
+        board(
+            row(0.8, detector="odin(eps=0.1,temperature=1.0)", backbone="a_b&c|d"),
+            row(0.799, detector="msp", **figures("accuracy", 0.95, 0.01, 3)),
+            row(0.5, None, 1, detector="energy"),
+            row(None, detector="gdoc"),
+        )
+    )
+
+
+def test_the_table_shows_intervals_marks_and_dashes(rows):
+    header, cells = formats.cells(rows, ["auroc_weighted"])
+    assert header == ["rank", "stream", "backbone", "detector", "auroc_weighted"]
+    assert [line[0] for line in cells] == ["1", "2~", "3?", "-"]
+    assert cells[0][-1] == "0.800 [0.775, 0.825]" and cells[2][-1] == "0.500" and cells[3][-1] == "-"
+
+
+def test_markdown_bolds_the_best_value_of_every_column_and_keeps_its_columns(rows):
+    text = formats.markdown(rows, ["accuracy", "auroc_weighted"])
+    lines = text.splitlines()
+    assert "a_b&c\\|d" in lines[2]
+    assert "**0.800 [0.775, 0.825]**" in lines[2] and "**0.950" in lines[3] and "**0.799" not in text
+    assert {line.replace("\\|", "").count("|") for line in lines[:6]} == {7}
+    assert "not told apart" in lines[-1]
+
+
+def test_latex_escapes_what_it_must_and_marks_ties(rows):
+    text = formats.latex(rows, ["auroc_weighted"])
+    assert r"a\_b\&c\textbar{}d" in text and r"auroc\_weighted" in text
+    assert r"\textbf{0.800 [0.775, 0.825]}" in text and r"2$^{\sim}$ &" in text and r"3$^{?}$ &" in text
+    assert text.startswith("\\begin{tabular}{rlllr}\n\\toprule") and "\\bottomrule\n\\end{tabular}" in text
+    body = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.replace(r"\&", "").count("&") for line in body} == {4}
+    assert text.count(r"\midrule") == 1
+
+
+def test_every_special_character_of_latex_is_escaped():
+    assert formats.escape("\\&%$#_{}~^<>") == (
+        r"\textbackslash{}\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"
+    )
+
+
+def test_json_gives_reasons_and_no_nan(rows):
+    records = json.loads(json.dumps(formats.records(rows), allow_nan=False))
+    last = records[-1]
+    assert last["rank"] is None and last["metrics"]["auroc_weighted"]["mean"] is None
+    assert last["metrics"]["auroc_weighted"]["reason"] == "nobody looked"
+    assert records[0]["metrics"]["auroc_weighted"]["mean"] == 0.8 and records[0]["trust"] == "self-reported"
