@@ -145,7 +145,7 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
         engine.close()
     reader.forget()
     years = year_rows(plan, reader, choices)
-    frame = board_rows(years, _facts(plan))
+    frame = board_rows(years, run_facts(plan, provenance()))
     store.write_frame("years.parquet", years)
     store.write_frame("classes.parquet", class_rows(plan, reader, choices))
     if settings.matrix:
@@ -172,10 +172,11 @@ def _needs_best(plan: Plan) -> bool:
     return bool(plan.thresholds) and plan.suite.thresholds_on == "best"
 
 
-def _facts(plan: Plan) -> RunFacts:
+def run_facts(plan: Plan, made_by: dict[str, str]) -> RunFacts:
+    """What holds for every row of a plan, and what made them."""
     suite = plan.suite
     columns = {"suite": suite.name, "suite_version": suite.version, "budget": plan.budget.name, "select": suite.select}
-    return RunFacts(columns, plan.checksums, provenance())
+    return RunFacts(columns, plan.checksums, made_by)
 
 
 def _describe(plan: Plan) -> dict[str, Any]:
@@ -186,6 +187,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
         "streams": plan.checksums,
         "stand_ins": plan.stand_ins,
         "fits": [unit.key for unit in plan.all_units],
+        "chains": [{**asdict(chain), "data_dir": None} for chain in plan.units],
         "rows": [asdict(row) for row in plan.rows],
         "thresholds": list(plan.thresholds),
         "provenance": provenance(),

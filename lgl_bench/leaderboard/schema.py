@@ -39,7 +39,7 @@ class Key(_Part):
     history: str = Field(description="`all`, or the number of years that were kept")
     restart: str = Field(description="`warm` or `cold`; empty where tasks do not build on each other")
     label_delay: Count = Field(description="years until a label arrived")
-    track: Name = Field(description="`inductive` or `transductive`")
+    track: Name = Field(description="`inductive`, `transductive`, or `upper bound` where a threshold saw the truth")
     backbone: Name = Field(description="the graph neural network, with parameters where they were swept")
     head: str = Field(description="what was made of its output")
     detector: Name = Field(description="canonical expression of the novelty score")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
+from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.types import BoolArray, FloatArray, Value
 from lgl_bench.detectors.good import mix
 from lgl_bench.metrics.calibration import ece
@@ -18,6 +20,7 @@ from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.reading import Answered, Reader
 from lgl_bench.runs.rows import Row
 from lgl_bench.runs.units import ChainSpec, Unit
+from lgl_bench.thresholds import thresholds
 
 
 def year_rows(
@@ -144,12 +147,21 @@ def _graded(
     for threshold in plan.thresholds:
         rejected = answered.columns.get(f"rejected:{expression}|{threshold}")
         reason = noted.get("failed", {}).get(f"{expression}|{threshold}")
+        on = {"threshold": threshold, "track": _track(about["track"], threshold)}
         if rejected is not None:
-            decided = _decisions(answered, rejected)
-            graded.append({**about, "threshold": threshold, **_columns({**values, **decided})})
+            graded.append({**about, **on, **_columns({**values, **_decisions(answered, rejected)})})
         elif reason is not None:
-            graded.append({**about, "threshold": threshold, "status": "failed", "reason": reason})
+            graded.append({**about, **on, "status": "failed", "reason": reason})
     return graded
+
+
+@cache
+def _track(protocol: str, threshold: str) -> str:
+    """The track of a row with a threshold: one that learns from the test graph, or sees the truth, has its own."""
+    decider = build(parse(threshold), thresholds)
+    if not decider.ranked:
+        return "upper bound"
+    return "transductive" if "transductive" in (protocol, decider.track) else protocol
 
 
 def _classification(answered: Answered) -> dict[str, Value]:

@@ -305,3 +305,10 @@ def test_rows_say_where_they_come_from(engines, carry_out):
     for column in ("stream_checksum", "lgl_bench", "torch", "dgl", "numpy", "python", "device", "created_at"):
         assert row[column]
     assert row["device"] == "cpu" and row["fit_seconds"] > 0 and row["peak_memory_mb"] > 10
+
+
+def test_a_threshold_that_learns_from_the_test_graph_is_on_the_transductive_track(engines, carry_out):
+    result = carry_out(detectors=["msp"], thresholds=["openwgl", "openwgl(fit=test)"], thresholds_on="all")
+    tracks = result.frame.set_index("threshold")["track"]
+    assert tracks[""] == "inductive" and sorted(tracks) == ["inductive", "inductive", "transductive"]
+    assert tracks[next(name for name in tracks.index if "fit=test" in name)] == "transductive"

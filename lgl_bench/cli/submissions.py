@@ -1,0 +1,123 @@
+"""`lgl-bench new`, `submit`, `verify` and `reproduce`: from an idea to the leaderboard."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lgl_bench.cli.output import print_json
+from lgl_bench.core.errors import LglBenchError
+
+_MOST_SHOWN = 20
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["detector", "backbone", "threshold"]))
+@click.argument("name")
+@click.option("--to", type=click.Path(path_type=Path), help="Folder of the package; NAME otherwise.")
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def new(kind: str, name: str, to: Path | None, force: bool, as_json: bool) -> None:
+    """Write a plugin package that works: a class to change, its test, and how to go on."""
+    from lgl_bench.submissions.scaffold import scaffold
+
+    folder = to or Path(name)
+    written = scaffold(kind, name, folder, force=force)
+    if as_json:
+        print_json({"folder": str(folder), "files": written})
+        return
+    for file in written:
+        click.echo(str(folder / file))
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder to make, or a .zip.")
+@click.option("--submitter", default="", help="Who sends it.")
+@click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="Source that goes with it.")
+@click.option("--partial", is_flag=True, help="Pack a run that is not finished.")
+@click.option("--weights", is_flag=True, help="Pack the weights of every fit too.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams, for --partial.")
+@click.option("--force", is_flag=True, help="Replace an older bundle.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def submit(out: Path, to: Path, as_json: bool, **given: Any) -> None:
+    """Pack a run folder: rows, answers, configuration and environment."""
+    from lgl_bench.submissions.pack import submit as pack
+
+    packed = pack(out, to, **given)
+    if as_json:
+        about = {"bundle": str(to), "files": packed.files, "bytes": packed.size, "notes": packed.notes}
+        print_json(about)
+        return
+    _print_notes(packed.notes)
+    click.echo(f"{to}: {packed.files} files, {packed.size:,} bytes")
+
+
+@click.command()
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with trust = recomputed.")
+@click.option("--force", is_flag=True, help="Replace the file at --out.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify(bundle: Path, data_dir: Path | None, out: Path | None, force: bool, as_json: bool) -> None:
+    """Recompute every metric of a bundle from its answers and your own data; no code of it is run."""
+    from lgl_bench.submissions.verify import check_free, write_board
+    from lgl_bench.submissions.verify import verify as check
+
+    if out is not None:
+        check_free(out, force)
+    result = check(bundle, data_dir)
+    if out is not None and not result.differences:
+        write_board(result.frame, out, force)
+    _report(result, len(result.frame), "verified", "recomputed", as_json)
+
+
+@click.command()
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="The method, read by you.")
+@click.option("--detector", "detectors", multiple=True, help="Only rows of these.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
+@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="How far answers may lie apart.")
+@click.option("--allow-network", is_flag=True, help="Go on where the network cannot be cut.")
+@click.option("--jobs", type=int, help="Processes; one a core otherwise.")
+@click.option("--time-limit", type=float, help="Seconds a unit may take.")
+@click.option("--memory-limit", type=float, help="MiB a worker may hold.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with trust = reproduced.")
+@click.option("--force", is_flag=True, help="Replace the file at --out.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def reproduce(bundle: Path, out: Path | None, force: bool, as_json: bool, **given: Any) -> None:
+    """Run the methods of a bundle again, without network and outside your home, and compare every answer."""
+    from lgl_bench.submissions.reproduce import reproduce as again
+    from lgl_bench.submissions.verify import check_free, write_board
+
+    if out is not None:
+        check_free(out, force)
+    result = again(bundle, **given)
+    if out is not None and not result.differences:
+        write_board(result.frame, out, force)
+    _report(result, result.rows, "reproduced", "reproduced", as_json)
+
+
+def _report(result: Any, rows: int, verb: str, trust: str, as_json: bool) -> None:
+    """What was found; the command fails where anything differs."""
+    if as_json:
+        well = not result.differences
+        print_json(
+            {"rows": rows, "trust": trust if well else None, "differences": result.differences, "notes": result.notes}
+        )
+    else:
+        _print_notes(result.notes)
+        if not result.differences:
+            click.echo(f"{rows} rows {verb}: trust = {trust}")
+    if result.differences:
+        shown = "\n".join(f"  {text}" for text in result.differences[:_MOST_SHOWN])
+        click.echo(f"lgl-bench: not {verb}: {len(result.differences)} differences\n{shown}", err=True)
+        sys.exit(LglBenchError.exit_code)
+
+
+def _print_notes(notes: list[str]) -> None:
+    for note in notes:
+        click.echo(f"lgl-bench: note: {note}", err=True)

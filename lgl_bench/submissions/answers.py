@@ -1,0 +1,81 @@
+"""Whether answers are answers to the tasks of the protocol: these vertices, these years, these classes, in range."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lgl_bench.submissions.description import Expected
+from lgl_bench.submissions.layout import BundleError
+from lgl_bench.submissions.tables import read_parquet
+
+_FIRST = ("vertex", "time", "class_pred")
+
+
+def read_answers(path: Path, name: str, expected: Expected) -> dict[str, npt.NDArray[Any]]:
+    """The columns of an answers file that keeps the contract; what breaks it is named with its column and vertex.
+
+    `neighbour:` columns are only held to their range: the neighbours of a scored vertex are mostly not scored, so
+    their mean cannot be recomputed from a bundle. Running the method again tells.
+    """
+    columns = read_parquet(path, name, len(expected.vertices))
+    for column in _FIRST:
+        if column not in columns:
+            raise BundleError(f"{name}: the column {column} is missing")
+        if columns[column].dtype != np.int64:
+            raise BundleError(f"{name}, column {column}: it is of type {columns[column].dtype}, not int64")
+    if "confidence" not in columns:
+        raise BundleError(f"{name}: the column confidence is missing")
+    _check_vertices(name, columns["vertex"], expected)
+    for column, values in columns.items():
+        kind, _, rest = column.partition(":")
+        if column in _FIRST:
+            continue
+        named = kind in ("novelty", "neighbour", "rejected") and rest
+        if not (named or column == "confidence") or len(column) > 1000:
+            raise BundleError(f"{name}: the column {ascii(column[:200])} has no place in answers")
+        wanted = np.bool_ if kind == "rejected" else np.float64
+        if values.dtype != wanted:
+            raise BundleError(f"{name}, column {ascii(column)}: it is of type {values.dtype}, not {wanted.__name__}")
+        if kind != "rejected":
+            _check_range(name, column, values, expected)
+    _check_where(name, "time", columns["time"] != expected.time, columns["time"], expected, f"the year {expected.time}")
+    known = ", ".join(map(str, expected.known.tolist()[:20]))
+    unknown = ~np.isin(columns["class_pred"], expected.known)
+    _check_where(name, "class_pred", unknown, columns["class_pred"], expected, f"one of the known classes {known}")
+    return columns
+
+
+def _check_vertices(name: str, given: npt.NDArray[Any], expected: Expected) -> None:
+    right = expected.vertices
+    if np.array_equal(given, right):
+        return
+    missing, extra = np.setdiff1d(right, given), np.setdiff1d(given, right)
+    if len(missing) or len(extra) or len(given) != len(right):
+        raise BundleError(
+            f"{name}, column vertex: the protocol scores {len(right):,} vertices, {len(given):,} are answered; "
+            f"missing {missing[:5].tolist()}, not asked for {extra[:5].tolist()}"
+        )
+    at = int(np.flatnonzero(given != right)[0])
+    raise BundleError(
+        f"{name}, column vertex: row {at} answers for vertex {given[at]}, where the protocol has vertex {right[at]}; "
+        "vertices stand in the order of the stream"
+    )
+
+
+def _check_range(name: str, column: str, values: npt.NDArray[Any], expected: Expected) -> None:
+    outside = ~np.isfinite(values) | (values < 0) | (values > 1)
+    _check_where(name, column, outside, values, expected, "finite and in [0, 1]")
+
+
+def _check_where(
+    name: str, column: str, wrong: npt.NDArray[Any], values: npt.NDArray[Any], expected: Expected, wanted: str
+) -> None:
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise BundleError(
+            f"{name}, column {ascii(column)}: vertex {expected.vertices[at]} has {values[at]}; it must be {wanted}"
+        )

@@ -1,0 +1,274 @@
+"""Packing a run, so that a stranger can recompute it: rows, grades, answers, configuration, environment.
+
+The bundle appears whole, by a rename, and says nothing about the machine or its owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.expressions import Expression, parse
+from lgl_bench.core.registry import Registry
+from lgl_bench.runs.store import RunStore
+from lgl_bench.streams.catalogue import load
+from lgl_bench.submissions.description import Description, describe, rebuild
+from lgl_bench.submissions.environment import Scrubber, dump, environment
+from lgl_bench.submissions.layout import FORMAT, MANIFEST, FileEntry, Manifest, limit_of, refuse_name, refuse_submitter
+from lgl_bench.submissions.opening import opened
+from lgl_bench.submissions.recompute import recompute
+from lgl_bench.submissions.tables import as_text
+from lgl_bench.submissions.verify import check_free
+
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(slots=True)
+class Packed:
+    """A bundle that was made.
+
+    Attributes:
+        path: Where.
+        files: How many.
+        size: Bytes of all of them.
+        notes: What a reviewer will miss.
+    """
+
+    path: Path
+    files: int
+    size: int
+    notes: list[str] = field(default_factory=list)
+
+
+def submit(
+    out: Path,
+    to: Path,
+    *,
+    submitter: str = "",
+    plugins: Sequence[Path] = (),
+    partial: bool = False,
+    weights: bool = False,
+    force: bool = False,
+    data_dir: Path | None = None,
+) -> Packed:
+    """Packs a run folder.
+
+    Args:
+        out: The run folder.
+        to: A folder to make, or a file that ends in `.zip`.
+        submitter: Who sends it.
+        plugins: Files whose source goes with it; a `__init__.py` goes by the name of its package.
+        partial: Whether missing fits are allowed.
+        weights: Whether weights go with it.
+        force: Whether an older bundle is replaced.
+        data_dir: Folder of the streams; only a partial run needs them, because its rows are still to be made.
+    """
+    if refuse_submitter(submitter):
+        raise UsageError(f"--submitter {ascii(submitter)}: {refuse_submitter(submitter)}")
+    check_free(to, force)
+    _check_replaceable(to)
+    place = to.parent / f".{to.name}.{os.getpid()}.partial"
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        packing = _Packing(RunStore(out), place, Scrubber(out), data_dir)
+        notes = packing.fill(partial, weights, plugins, submitter)
+        with opened(place):  # what we could not open ourselves must not be sent
+            pass
+        size = sum(entry.size for entry in packing.files.values())
+        _deliver(place, to)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    return Packed(to, len(packing.files), size, notes)
+
+
+class _Packing:
+    """A bundle in the making."""
+
+    def __init__(self, store: RunStore, place: Path, scrub: Scrubber, data_dir: Path | None) -> None:
+        self.store, self.place, self.scrub, self.data_dir = store, place, scrub, data_dir
+        self.files: dict[str, FileEntry] = {}
+
+    def fill(self, partial: bool, weights: bool, plugins: Sequence[Path], submitter: str) -> list[str]:
+        """Writes every file, the manifest last."""
+        plan = self.store.plan()
+        plan["stand_ins"] = self.scrub.json(plan.get("stand_ins", {}))
+        description = describe(plan)
+        missing = [key for key in description.fits if self.store.fit(key) is None]
+        if missing and not partial:
+            raise DataError(
+                f"{self.store.folder} is not finished: {len(missing)} of {len(description.fits)} fits are missing; "
+                "run the same command again to finish it, or give --partial"
+            )
+        self._write("plan.json", dump(plan))
+        self._write("environment.json", dump(environment()))
+        if missing:
+            years, frame = self._graded(description)
+        else:
+            years, frame = self._read_years(), self._read_board()
+        self._write("leaderboard.csv", self._board(frame, submitter))
+        self._years(years)
+        for key in description.fits:
+            self._unit(key, weights)
+        for path in plugins:
+            self._write(f"plugins/{_plugin_name(path)}.py", _source(path))
+        manifest = Manifest(format=FORMAT, partial=bool(missing), submitter=submitter, files=self.files)
+        self._write(MANIFEST, dump(manifest.model_dump()))
+        foreign = _foreign(description)
+        if foreign and not plugins:
+            return [f"{', '.join(foreign)}: not part of lgl-bench; give --plugin FILE so that reviewers can read it"]
+        return []
+
+    def _graded(self, description: Description) -> tuple[Any, pd.DataFrame]:
+        """The rows of a run that has not made its own yet."""
+        streams = {name: load(name, self.data_dir) for name in description.streams}
+        plan, _ = rebuild(description, streams)
+        years, frame = recompute(plan, self.store, streams, description.provenance)
+        if not len(years):
+            raise DataError(f"{self.store.folder} has no fit yet; there is nothing to submit")
+        return pa.Table.from_pandas(years, preserve_index=False), as_text(frame)
+
+    def _read_board(self) -> pd.DataFrame:
+        path = self.store.folder / "leaderboard.csv"
+        try:
+            return pd.read_csv(path, dtype=str, keep_default_na=False)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path} cannot be read: {error}; run the same command again to make it") from error
+
+    def _read_years(self) -> Any:
+        path = self.store.folder / "years.parquet"
+        try:
+            return pq.ParquetFile(path).read()
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"{path} cannot be read: {error}; run the same command again to make it") from error
+
+    def _board(self, frame: pd.DataFrame, submitter: str) -> bytes:
+        for column in (name for name in frame if str(name).endswith("reason")):
+            frame[column] = frame[column].map(self.scrub)
+        if submitter:
+            frame["submitter"] = submitter
+        return frame.to_csv(index=False).encode()
+
+    def _years(self, table: Any) -> None:
+        for i, name in enumerate(table.column_names):
+            if name.endswith("reason") and pa.types.is_string(table.column(name).type):
+                texts = [None if text is None else self.scrub(text) for text in table.column(name).to_pylist()]
+                table = table.set_column(i, name, pa.array(texts, pa.string()))
+        # pandas' own notes on the columns are no part of the table.
+        pq.write_table(table.replace_schema_metadata(None), self.place / "years.parquet", compression="zstd")
+        self._note("years.parquet")
+
+    def _unit(self, key: str, weights: bool) -> None:
+        noted = self.store.fit(key)
+        if noted is None:
+            return
+        self._write(f"fits/{key}.json", dump(self.scrub.json(noted)))
+        kept = self.store.weights(key) if weights else None
+        if kept is not None:
+            self._write(f"fits/{key}.safetensors", kept)
+        if self.store.has_answers(key):
+            name = f"answers/{key}.parquet"
+            with self.store.locked():
+                self._write(name, (self.store.folder / name).read_bytes())
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self.place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            raise UsageError(f"two files would be called {name} in the bundle; rename one")
+        path.write_bytes(data)
+        if name != MANIFEST:
+            self._note(name)
+
+    def _note(self, name: str) -> None:
+        data = (self.place / name).read_bytes()
+        limit = limit_of(name) or 0
+        if len(data) > limit:
+            raise DataError(f"{name} holds {len(data):,} bytes; no reviewer reads more than {limit:,}")
+        self.files[name] = FileEntry(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+
+
+def _deliver(place: Path, to: Path) -> None:
+    if to.suffix == ".zip":
+        packed = place.with_suffix(".zip-partial")
+        try:
+            _zip(place, packed)
+            packed.replace(to)
+        finally:
+            packed.unlink(missing_ok=True)
+        return
+    if to.exists():
+        old = place.with_suffix(".old")
+        to.rename(old)
+        place.rename(to)
+        shutil.rmtree(old)
+    else:
+        place.rename(to)
+
+
+def _zip(folder: Path, path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(one for one in folder.rglob("*") if one.is_file()):
+            info = zipfile.ZipInfo(file.relative_to(folder).as_posix(), _ZIP_TIME)
+            info.external_attr = 0o100644 << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, file.read_bytes())
+
+
+def _check_replaceable(to: Path) -> None:
+    """--force replaces a bundle, never a folder with anything else in it."""
+    if to.is_symlink() or (to.is_dir() and to.suffix == ".zip"):
+        raise UsageError(f"{to} is a link or a folder; remove it yourself, or give another name")
+    if not to.is_dir():
+        if to.exists() and to.suffix != ".zip":
+            raise UsageError(f"{to} is a file; --to names a folder, or a file that ends in .zip")
+        return
+    for path in to.rglob("*"):
+        if not path.is_dir() and refuse_name(path.relative_to(to).as_posix()):
+            raise UsageError(f"{to} holds {path.name}, which is no part of a bundle; remove it yourself")
+
+
+def _plugin_name(path: Path) -> str:
+    name = path.resolve().parent.name if path.stem == "__init__" else path.stem
+    if refuse_name(f"plugins/{name}.py"):
+        raise UsageError(f"the plugin {path}: its name must be of letters, digits and underscores")
+    return name
+
+
+def _source(path: Path) -> bytes:
+    try:
+        return path.read_text(encoding="utf-8").encode()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the plugin {path} cannot be read: {error}") from error
+
+
+def _foreign(description: Description) -> list[str]:
+    """Names of detectors, thresholds and backbones that do not come with lgl-bench."""
+    from lgl_bench.backbones import backbones
+    from lgl_bench.detectors import detectors
+    from lgl_bench.thresholds import thresholds
+
+    used: list[tuple[Registry[Any], str]] = [(backbones, chain.backbone) for chain in description.chains]
+    bases = {candidate.base for row in description.rows for candidate in row.candidates}
+    used += [(detectors, name) for base in bases for name in _names(parse(base))]
+    used += [(thresholds, name) for text in description.thresholds for name in _names(parse(text))]
+    return sorted({name for registry, name in used if not _built_in(registry, name)})
+
+
+def _built_in(registry: Registry[Any], name: str) -> bool:
+    return name in registry and registry.get(name).__module__.startswith("lgl_bench.")
+
+
+def _names(expression: Expression) -> list[str]:
+    return [expression.name, *(name for part in expression.arguments for name in _names(part))]

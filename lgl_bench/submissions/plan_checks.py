@@ -1,0 +1,161 @@
+"""Whether the rows and fits of plan.json are those its suite and budget ask for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+from lgl_bench.core.errors import UnknownNameError, UsageError
+from lgl_bench.core.expressions import Expression, complete, parse
+from lgl_bench.runs.plan import Plan, protocol_settings
+from lgl_bench.runs.presets import Preset, preset
+from lgl_bench.runs.provenance import provenance
+from lgl_bench.runs.rows import AUTO, Methods, Row
+from lgl_bench.runs.units import ChainSpec, unit_key
+from lgl_bench.streams.catalogue import TWIN, is_twin
+from lgl_bench.streams.checksum import prefix_checksums
+from lgl_bench.streams.stream import Stream
+from lgl_bench.submissions.description import Description
+from lgl_bench.submissions.layout import BundleError
+from lgl_bench.thresholds import thresholds
+from lgl_bench.training.trainer import TrainingParameters
+
+
+def check_plan(plan: Plan, description: Description) -> list[str]:
+    """Raises where rows, thresholds or parameters are not the suite's; notes what could not be told."""
+    notes = _check_thresholds(plan)
+    _check_streams(plan, description)
+    wanted = _wanted_rows(plan)
+    if len(wanted) != len(plan.rows):
+        raise BundleError(f"plan.json: its suite asks for {len(wanted)} rows; it has {len(plan.rows)}")
+    unknown: set[str] = set()
+    for (methods, text), row in zip(wanted, plan.rows, strict=True):
+        place = f"plan.json: the row {row.detector} on {row.stream}, {row.backbone}"
+        here = (row.stream, row.protocol, row.backbone, row.parameters)
+        if here != (methods.stream, methods.protocol, methods.backbone, methods.parameters):
+            raise BundleError(f"{place}: the suite has {text} on {methods.stream}, {methods.backbone} here")
+        try:
+            right = methods.row(text) if not is_tuned(row) else None
+        except UnknownNameError:
+            right = None
+            unknown.add(text)
+        except UsageError as error:
+            raise BundleError(f"plan.json: {error}") from error
+        if right is not None and row != right:
+            raise BundleError(f"{place}: it is not what the suite's '{text}' stands for, {right.detector}")
+        if right is None:
+            _check_by_name(row, text, place)
+    notes += [f"{text}: not at hand here, so its row is known by name and answers only" for text in sorted(unknown)]
+    _check_parameters(plan)
+    tuned = sorted({row.preset for row in plan.rows if is_tuned(row)})
+    return notes + [f"parameters of the preset '{name}' are taken as they were sent" for name in tuned]
+
+
+def check_keys(plan: Plan, streams: dict[str, Stream], made: dict[str, str]) -> list[str]:
+    """Raises where keys of fits are not those of the parameters; notes where other code made them.
+
+    A key depends on the sources of backbone and head and on versions: it can be told only where these are the same.
+    """
+    ours = provenance()
+    names = ("lgl_bench", "torch", "dgl", "git_commit")
+    same = all(made.get(name) == ours[name] for name in names) and not ours["git_commit"].endswith("-dirty")
+    unknown, other = set(), 0
+    prefixes = {name: prefix_checksums(stream) for name, stream in streams.items()}
+    for chain, units in plan.units.items():
+        parent = ""
+        for unit in units:
+            try:
+                right = unit_key(chain, prefixes[chain.stream][unit.time], unit.time, unit.fold, parent)
+            except UnknownNameError:
+                unknown.add(f"{chain.backbone} with {chain.head}")
+                break
+            if right != unit.key and same:
+                raise BundleError(f"plan.json: the fit {unit.key} has another key than its parameters give, {right}")
+            other += right != unit.key
+            parent = "" if streams[chain.stream].static else right
+    notes = [f"{name}: not at hand here, so keys of its fits are taken as names" for name in sorted(unknown)]
+    return notes + ([f"{other} keys of fits were made by other code or versions and are taken as names"] * bool(other))
+
+
+def is_tuned(row: Row) -> bool:
+    """Whether a row's parameters come from a file of its submitter."""
+    return not row.preset.startswith("paper")
+
+
+def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
+    suite = plan.suite
+    sweeps = [tuple(zip(suite.sweep, values, strict=True)) for values in product(*suite.sweep.values())]
+    found = []
+    for stream, protocol, backbone, swept in product(plan.checksums, protocol_settings(suite), suite.backbones, sweeps):
+        split = protocol.build().split
+        methods = Methods(suite, stream, protocol, split, backbone, swept, None)
+        found += [(methods, text) for text in suite.detectors_of(backbone)]
+    return found
+
+
+def _check_thresholds(plan: Plan) -> list[str]:
+    notes = []
+    if len(plan.thresholds) != len(plan.suite.thresholds):
+        raise BundleError("plan.json: its thresholds are not the suite's")
+    for text, given in zip(plan.suite.thresholds, plan.thresholds, strict=True):
+        try:
+            right = str(complete(parse(text), thresholds))
+        except UnknownNameError:
+            notes.append(f"{text}: not at hand here, so it is known by its decisions only")
+            continue
+        except UsageError as error:
+            raise BundleError(f"plan.json: {error}") from error
+        if given != right:
+            raise BundleError(f"plan.json: the threshold '{text}' of the suite is {right}, not {given}")
+    return notes
+
+
+def _check_streams(plan: Plan, description: Description) -> None:
+    for name in plan.checksums:
+        real = name.removesuffix(TWIN)
+        asked = {str(parse(text)) if is_twin(text) else text for text in plan.suite.streams}
+        if name not in asked and not (real in asked and real in description.stand_ins):
+            raise BundleError(f"plan.json: the stream {name} is none of its suite's")
+
+
+def _check_by_name(row: Row, text: str, place: str) -> None:
+    """What can be told of a row whose detector is not at hand: that its name says what its answers are."""
+    shown, asked = parse(row.detector), parse(text)
+    given = dict(shown.parameters)
+    if shown.name != asked.name or any(given.get(key) != value for key, value in asked.parameters):
+        raise BundleError(f"{place}: it is not what the suite's '{text}' stands for")
+    inner = shown.arguments[0] if shown.name == "good" and shown.arguments else shown
+    names = {candidate.base.partition("(")[0] for candidate in row.candidates}
+    hidden = inner == Expression(AUTO)
+    if (not row.chosen and not hidden and row.concrete != row.detector) or (not hidden and names != {inner.name}):
+        raise BundleError(f"{place}: it shows another detector than its answers, {row.candidates[0].base}")
+
+
+def _check_parameters(plan: Plan) -> None:
+    """Parameters of the paper's presets within the budget; those of somebody's own preset within the budget too."""
+    tuned = {
+        (row.stream, row.backbone, candidate.head) for row in plan.rows if is_tuned(row) for candidate in row.candidates
+    }
+    needed = {
+        chain for row in plan.rows for candidate in row.candidates for chain in plan.chains_of(row, candidate.head)
+    }
+    for chain in plan.units:
+        where = f"plan.json: the chain of {chain.backbone} with {chain.head} on {chain.stream}, seed {chain.seed}"
+        if chain not in needed:
+            raise BundleError(f"{where}: no row needs it")
+        split = chain.protocol.build().split
+        claimed = Preset("", chain.parameters, TrainingParameters(chain.epochs, chain.lr))
+        if (chain.stream, chain.backbone, chain.head) in tuned:
+            right = plan.budget.cap(claimed)
+        else:
+            right = replace(plan.budget.cap(preset(chain.stream, split, chain.backbone, chain.head)), name="")
+        right = replace(right, backbone={**right.backbone, **_swept(plan, chain)})
+        if claimed != right:
+            raise BundleError(
+                f"{where}: its parameters {claimed.backbone}, {claimed.training} are not those of the budget "
+                f"{plan.budget.name}: {right.backbone}, {right.training}"
+            )
+
+
+def _swept(plan: Plan, chain: ChainSpec) -> dict[str, float]:
+    return {name: chain.parameters.get(name, float("nan")) for name in plan.suite.sweep}

@@ -1,0 +1,30 @@
+"""The one place where a leaderboard is made again from answers and streams."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from lgl_bench.api import run_facts
+from lgl_bench.leaderboard.build import board_rows
+from lgl_bench.runs.choices import Choices
+from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.reading import Reader
+from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.years import year_rows
+from lgl_bench.streams.stream import Stream
+
+
+def recompute(
+    plan: Plan, store: RunStore, streams: dict[str, Stream], provenance: dict[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Year rows and leaderboard of the answers in a store, choices made anew.
+
+    Args:
+        plan: What was run.
+        store: Where the answers are.
+        streams: Where the truth is.
+        provenance: Columns that cannot be recomputed.
+    """
+    reader = Reader(store, streams)
+    years = year_rows(plan, reader, Choices(plan, reader))
+    return years, board_rows(years, run_facts(plan, provenance))

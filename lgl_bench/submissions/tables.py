@@ -1,0 +1,181 @@
+"""Tables somebody else wrote: read without trusting their metadata, and compared cell by cell.
+
+Parquet is read with Arrow alone, never through pandas' own metadata; only columns of numbers, truth values and text
+are taken. Anything else (binary, nested, an extension type, a pickled object) is refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lgl_bench.submissions.layout import MIB, BundleError
+
+_MOST_COLUMNS = 20_000
+_MOST_UNPACKED = 1024 * MIB
+_PICKLED = b"arrow.py_extension_type"
+EXACT = 1e-9
+
+
+def read_parquet(path: Path, name: str, most_rows: int) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a table.
+
+    Args:
+        path: Where it is.
+        name: What it is called in messages.
+        most_rows: A table with more is refused before it is unpacked.
+    """
+    try:
+        meta = pq.read_metadata(path)
+        for value in (meta.metadata or {}).values():
+            if _PICKLED in value or _PICKLED in _decoded(value):
+                raise BundleError(f"{name} holds a pickle: a column of a Python type")
+        if meta.num_columns > _MOST_COLUMNS:
+            raise BundleError(f"{name} has {meta.num_columns:,} columns; at most {_MOST_COLUMNS:,} are read")
+        if meta.num_rows > most_rows:
+            raise BundleError(f"{name} has {meta.num_rows:,} rows; there can be at most {most_rows:,}")
+        parts = [meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)]
+        if sum(parts) > _MOST_UNPACKED:
+            raise BundleError(f"{name} claims to unpack to {sum(parts):,} bytes; at most {_MOST_UNPACKED:,} are read")
+        file = pq.ParquetFile(path)
+        for field in file.schema_arrow:
+            _check_type(name, field)
+        names = file.schema_arrow.names
+        if len(set(names)) != len(names):
+            raise BundleError(f"{name} has a column twice")
+        table = file.read(use_threads=False)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise BundleError(f"{name} is no readable Parquet table: {error}") from error
+    return {column: _values(table.column(column)) for column in names}
+
+
+def _check_type(name: str, field: Any) -> None:
+    kind = field.type
+    plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    if not (plain or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
+        raise BundleError(
+            f"{name}, column {ascii(field.name[:200])}: it is of type {kind}; only numbers, truth values and text are "
+            "taken, never an object that could be a pickle"
+        )
+
+
+def _decoded(value: bytes) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except ValueError:
+        return b""
+
+
+def _values(column: Any) -> npt.NDArray[Any]:
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or column.null_count:
+        return np.array(column.to_pylist(), dtype=object)
+    values: npt.NDArray[Any] = column.to_numpy()
+    return values
+
+
+def read_csv(data: bytes, name: str, most_rows: int) -> pd.DataFrame:
+    """A CSV as text, cell by cell."""
+    try:
+        frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, nrows=most_rows + 1, encoding="utf-8")
+    except (ValueError, pd.errors.ParserError) as error:
+        raise BundleError(f"{name} is no readable CSV: {error}") from error
+    if len(frame) > most_rows:
+        raise BundleError(f"{name} has more than the {most_rows:,} rows that can be recomputed")
+    return frame
+
+
+def as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table as its CSV reads."""
+    return read_csv(frame.to_csv(index=False).encode(), "the table", len(frame)) if len(frame) else frame
+
+
+def differences(
+    name: str,
+    given: pd.DataFrame,
+    right: pd.DataFrame,
+    keys: list[str],
+    tolerance: float = EXACT,
+    skip: frozenset[str] = frozenset(),
+) -> list[str]:
+    """Where a table is not what it should be: one sentence a row or cell, with both values.
+
+    Args:
+        name: Of the file.
+        given: As it was sent.
+        right: As it should be.
+        keys: Columns that name a row.
+        tolerance: How far numbers may lie apart.
+        skip: Columns that are not compared.
+    """
+    found = [f"{name}: the column {column} is missing" for column in right if column not in given]
+    found += [f"{name}: the column {ascii(str(column))} has no place" for column in given if column not in right]
+    if found:
+        return found
+    ours, theirs = _by_key(right, keys), _by_key(given, keys)
+    if len(theirs) != len(given):
+        found.append(f"{name}: a row is there twice")
+    found += [f"{name}: the row {_shown(keys, key)} is missing" for key in ours if key not in theirs]
+    found += [f"{name}: the row {_shown(keys, key)} has no place" for key in theirs if key not in ours]
+    columns = [str(column) for column in right if column not in skip and column not in keys]
+    for key in (key for key in ours if key in theirs):
+        for column in columns:
+            one, other = theirs[key][column], ours[key][column]
+            if not same(one, other, tolerance):
+                found.append(
+                    f"{name}, row {_shown(keys, key)}, column {column}: {_cell(one)} was sent, it is {_cell(other)}"
+                    f"{_apart(one, other)}"
+                )
+    return found
+
+
+def same(one: Any, other: Any, tolerance: float) -> bool:
+    """Whether two cells are equal, numbers within a tolerance; nothing equals nothing only."""
+    if _empty(one) or _empty(other):
+        return _empty(one) and _empty(other)
+    if str(one) == str(other):
+        return True
+    a, b = _number(one), _number(other)
+    return a is not None and b is not None and bool(abs(a - b) <= tolerance)
+
+
+def _by_key(frame: pd.DataFrame, keys: list[str]) -> dict[tuple[str, ...], dict[str, Any]]:
+    records = frame.to_dict("records")
+    return {tuple(str(record[key]) for key in keys): {str(k): v for k, v in record.items()} for record in records}
+
+
+def _empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value) or (isinstance(value, float) and math.isnan(value))
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _apart(one: Any, other: Any) -> str:
+    a, b = _number(one), _number(other)
+    return "" if a is None or b is None else f" ({abs(a - b):.3g} apart)"
+
+
+def _shown(keys: list[str], key: tuple[str, ...]) -> str:
+    wanted = ("stream", "split", "backbone", "detector", "threshold", "seed", "time", "fold")
+    parts = [f"{name} {value}" for name, value in zip(keys, key, strict=True) if name in wanted and value]
+    return ascii(", ".join(parts))[1:-1][:300]
+
+
+def _cell(value: Any) -> str:
+    return "nothing" if _empty(value) else ascii(str(value)[:100]).strip("'")

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from lgl_bench.cli import main
+from lgl_bench.detectors import detectors
+from tests.runs.conftest import InProcess
+from tests.submissions.conftest import namespaces
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def walk() -> list[str]:
+    """The commands of the walk, in order."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("## From an idea to the leaderboard\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"```sh\n(.*?)```", section, flags=re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+@pytest.mark.skipif(not namespaces(), reason="this machine allows no network namespaces")
+def test_the_walk_of_contributing_leads_from_an_idea_to_reproduced_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    # Only `reproduce` needs processes of its own.
+    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
+    said = {}
+    for line in walk():
+        program, *arguments = shlex.split(line)
+        if program == "pytest":
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout
+            assert "1 passed" in done.stdout
+            continue
+        assert program == "lgl-bench"
+        result = run(*arguments)
+        detectors._plugins.pop("my-method", None)  # every command is a process of its own
+        assert result.exit_code == 0, f"{line}: {result.output}"
+        said[arguments[0]] = result.output
+    assert list(said) == ["new", "check", "run", "submit", "verify", "reproduce"]
+    assert "trust = recomputed" in said["verify"]
+    assert "trust = reproduced" in said["reproduce"]
+    assert set(pd.read_csv("recomputed.csv")["trust"]) == {"recomputed"}
+    frame = pd.read_csv("reproduced.csv")
+    assert set(frame["trust"]) == {"reproduced"}
+    assert set(frame["submitter"]) == {"Your Name"}
+    assert {"msp", "my-method"} <= set(frame["detector"])
+
+
+def test_new_says_what_it_wrote_and_refuses_to_write_it_again(tmp_path):
+    folder = tmp_path / "pkg"
+    result = run("new", "detector", "my-method", "--to", folder, "--json")
+    assert result.exit_code == 0
+    assert "my_method/__init__.py" in json.loads(result.output)["files"]
+    again = run("new", "detector", "my-method", "--to", folder)
+    assert again.exit_code == 2
+    assert "--force" in again.output
+    assert run("new", "detector", "my-method", "--to", folder, "--force").exit_code == 0
+
+
+def test_a_folder_that_is_no_run_and_a_bundle_that_is_not_there_are_bad_data(tmp_path):
+    assert run("submit", tmp_path, "--to", tmp_path / "b").exit_code == 3
+    assert run("verify", tmp_path / "none").exit_code == 3
+
+
+def test_a_bundle_that_is_refused_exits_with_one_and_writes_nothing(tmp_path):
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "evil.pkl").write_bytes(b"")
+    result = run("verify", tmp_path / "bundle", "--out", tmp_path / "board.csv")
+    assert result.exit_code == 1
+    assert "evil.pkl" in result.output
+    assert not (tmp_path / "board.csv").exists()
+
+
+def test_differences_are_printed_and_exit_with_one(tmp_path, monkeypatch):
+    from lgl_bench.submissions.verify import Verified
+
+    found = Verified(pd.DataFrame({"a": [1]}), 1, ["leaderboard.csv, row x, column y: 1 was sent, it is 2"], ["a note"])
+    monkeypatch.setattr("lgl_bench.submissions.verify.verify", lambda bundle, data_dir: found)
+    result = run("verify", tmp_path, "--out", tmp_path / "board.csv")
+    assert result.exit_code == 1
+    assert "row x, column y" in result.output
+    assert "a note" in result.output
+    assert not (tmp_path / "board.csv").exists()
+    assert json.loads(run("verify", tmp_path, "--json").stdout)["differences"] == found.differences
+
+
+def test_the_table_of_a_reviewer_is_not_overwritten_without_force(tmp_path):
+    (tmp_path / "board.csv").write_text("mine")
+    for command in ("verify", "reproduce"):
+        result = run(command, tmp_path / "bundle", "--out", tmp_path / "board.csv")
+        assert result.exit_code == 2
+        assert "--force" in result.output
+    assert (tmp_path / "board.csv").read_text() == "mine"

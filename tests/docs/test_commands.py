@@ -1,0 +1,30 @@
+"""The page of commands is the one the commands themselves give."""
+
+from __future__ import annotations
+
+import importlib.util
+from types import ModuleType
+
+from lgl_bench.cli import main
+from tests.docs.blocks import ROOT
+
+
+def make_commands() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_commands", ROOT / "docs" / "make_commands.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_commands_is_up_to_date():
+    module = make_commands()
+    assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run: python docs/make_commands.py"
+
+
+def test_the_page_has_every_command_and_every_option():
+    page = make_commands().page()
+    for name, command in main.commands.items():
+        assert f"## lgl-bench {name}" in page
+        for parameter in command.params:
+            assert all(f"`{option}`" in page for option in parameter.opts if option.startswith("--"))

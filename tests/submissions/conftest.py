@@ -1,0 +1,124 @@
+"""One small run, packed once; tests change copies of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lgl_bench.api import Settings, plan_run, run_plan
+from lgl_bench.core.registry import load_plugin
+from lgl_bench.detectors import detectors
+from lgl_bench.streams.store import write_stream
+from lgl_bench.submissions.pack import submit
+from tests.graphs import small_stream
+from tests.runs.conftest import InProcess
+
+PLUGIN = '''
+import torch
+
+from lgl_bench.detectors import Detector, detectors
+
+
+@detectors.register("margin-of-mine")
+class Margin(Detector):
+    """One minus the gap between the two largest class probabilities."""
+
+    def score(self, model, graph):
+        top = torch.softmax(model.outputs(graph).logits.double(), dim=1).topk(2, dim=1).values
+        return (1.0 - (top[:, 0] - top[:, 1])).numpy()
+'''
+
+
+def namespaces() -> bool:
+    """Whether this machine allows network namespaces, as the system's own tool tells, not the code under test."""
+    tool = shutil.which("unshare")
+    return tool is not None and subprocess.run([tool, "-rn", "true"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory) -> SimpleNamespace:
+    """A data folder, a plugin, and a finished run of it in this process."""
+    folder = tmp_path_factory.mktemp("submissions")
+    write_stream(small_stream(), folder / "data" / "small")
+    write_stream(small_stream(static=True), folder / "data" / "still")
+    plugin = folder / "margin.py"
+    plugin.write_text(PLUGIN, encoding="utf-8")
+
+    def carry_out(name: str, suite: str = "smoke", seeds: int = 2, **axes) -> Path:
+        axes = {"streams": ["small"], "backbones": ["gcn"], **axes}
+        settings = Settings(folder / name, data_dir=folder / "data", offline=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
+            plan, streams = plan_run(suite, settings, budget="smoke", seeds=seeds, **axes)
+            run_plan(plan, streams, settings)
+        return folder / name
+
+    load_plugin(plugin)
+    try:
+        out = carry_out("run", detectors=["msp", "margin-of-mine", "good(margin-of-mine)"], thresholds=["naive"])
+    finally:
+        # A reviewer does not have it.
+        del detectors._plugins["margin-of-mine"]
+    submit(out, folder / "bundle", submitter="A. Nother", plugins=[plugin])
+    return SimpleNamespace(
+        folder=folder, data=folder / "data", plugin=plugin, out=out, bundle=folder / "bundle", carry_out=carry_out
+    )
+
+
+class Forged:
+    """A bundle to tamper with; `seal` makes the manifest agree with what is there, as a forger would."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def seal(self) -> Path:
+        fields = json.loads((self.folder / "MANIFEST.json").read_text())
+        fields["files"] = {}
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file() and path.name != "MANIFEST.json":
+                data = path.read_bytes()
+                entry = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
+                fields["files"][path.relative_to(self.folder).as_posix()] = entry
+        (self.folder / "MANIFEST.json").write_text(json.dumps(fields))
+        return self.folder
+
+    def answers(self, position: int = 1) -> Path:
+        return self.folder / "answers" / f"{self.plan()['fits'][position]}.parquet"
+
+    def plan(self) -> dict:
+        return json.loads((self.folder / "plan.json").read_text())
+
+    def change_json(self, name: str, change) -> None:
+        fields = json.loads((self.folder / name).read_text())
+        change(fields)
+        (self.folder / name).write_text(json.dumps(fields))
+
+    def change_table(self, path: Path, change) -> None:
+        frame = pq.read_table(path).to_pandas()
+        frame = change(frame)
+        # Not from_pandas for numbers: it would turn NaN into nothing.
+        columns = {
+            name: pa.array(frame[name].to_numpy(), from_pandas=frame[name].dtype.kind not in "fiub") for name in frame
+        }
+        pq.write_table(pa.table(columns), path)
+
+    def change_board(self, change) -> None:
+        path = self.folder / "leaderboard.csv"
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame = change(frame)
+        frame.to_csv(path, index=False)
+
+
+@pytest.fixture
+def forged(base, tmp_path) -> Forged:
+    """A copy of the bundle."""
+    return Forged(Path(shutil.copytree(base.bundle, tmp_path / "forged")))

@@ -1,0 +1,198 @@
+"""The process that runs a method again is replaced by this one here; the walk of CONTRIBUTING starts the real one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pandas as pd
+import pytest
+
+from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
+from lgl_bench.detectors import detectors
+from lgl_bench.runs.store import RunStore
+from lgl_bench.submissions.again import run_again
+from lgl_bench.submissions.opening import opened
+from lgl_bench.submissions.recompute import recompute
+from lgl_bench.submissions.reproduce import reproduce
+from lgl_bench.submissions.verify import load_bundle, stage, verify
+from tests.runs.conftest import InProcess
+
+NOVELTY = "novelty:margin-of-mine"
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Runs the method again in this process; the specs it was given."""
+    seen = []
+
+    def run(command, folder, **settings):
+        spec = json.loads(Path(command[-1]).read_text())
+        seen.append((spec, settings))
+        try:
+            run_again(spec)
+        except LglBenchError as error:
+            return CompletedProcess(command, 1, "", str(error))
+        finally:
+            detectors._plugins.pop("margin-of-mine", None)
+        return CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr("lgl_bench.submissions.reproduce.run_isolated", run)
+    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
+    return seen
+
+
+def forge(forged, base) -> Path:
+    """Answers of the new vertices made better, every metric recomputed from them: consistent, and a lie."""
+
+    def better(frame):
+        born = frame["vertex"] == frame["vertex"].max()
+        return frame.assign(**{NOVELTY: frame[NOVELTY].where(~born, 1.0)})
+
+    forged.change_table(forged.answers(2), better)
+    forged.seal()
+    with opened(forged.folder) as bundle:
+        loaded = load_bundle(bundle, base.data)
+        store = RunStore(bundle.folder.parent / "forging")
+        store.prepare()
+        stage(loaded, store)
+        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
+    RunStore(forged.folder).write_frame("years.parquet", years)
+    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
+    return forged.seal()
+
+
+def test_an_honest_bundle_is_reproduced_by_its_plugin(base, here):
+    result = reproduce(base.bundle, [base.plugin], data_dir=base.data)
+    assert result.differences == []
+    assert result.rows == len(result.frame) > 3
+    assert set(result.frame["trust"]) == {"reproduced"}
+
+
+def test_forged_answers_that_verify_do_not_survive(forged, base, here):
+    forge(forged, base)
+    assert verify(forged.folder, base.data).differences == []
+    result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
+    assert any(NOVELTY in text and "apart" in text and "seed 0" in text for text in result.differences)
+    assert any("leaderboard.csv, row" in text and "auroc" in text for text in result.differences)
+    assert "reproduced" not in set(result.frame["trust"])
+
+
+def test_neighbour_means_that_verify_cannot_tell_are_compared(forged, base, here):
+    forged.change_table(forged.answers(1), lambda frame: frame.assign(**{"neighbour:msp": 0.5}))
+    forged.seal()
+    assert verify(forged.folder, base.data).differences == []
+    result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
+    assert any("neighbour:msp" in text for text in result.differences)
+
+
+def test_another_method_under_the_same_name_is_noticed(base, here, tmp_path):
+    other = tmp_path / "margin.py"
+    other.write_text(base.plugin.read_text().replace("(1.0 - (", "0.5 * (1.0 - ("))
+    result = reproduce(base.bundle, [other], data_dir=base.data)
+    assert any(NOVELTY in text for text in result.differences)
+    assert not any("novelty:msp" in text for text in result.differences)
+
+
+def test_a_tolerance_lets_small_differences_pass_and_large_ones_not(base, here, tmp_path):
+    other = tmp_path / "margin.py"
+    other.write_text(base.plugin.read_text().replace("(1.0 - (", "(1.0 - 1e-6 * top[:, 0] - ("))
+    assert reproduce(base.bundle, [other], data_dir=base.data).differences
+    assert reproduce(base.bundle, [other], data_dir=base.data, tolerance=0.1).differences == []
+    with pytest.raises(UsageError, match="negative"):
+        reproduce(base.bundle, [other], data_dir=base.data, tolerance=-1)
+
+
+def test_the_method_comes_from_the_reviewers_file_never_from_the_bundle(base, here):
+    with pytest.raises(LglBenchError, match=r"margin-of-mine.*--plugin FILE"):
+        reproduce(base.bundle, data_dir=base.data)
+    assert here[0][0]["plugins"] == []
+
+
+def test_only_the_rows_that_were_asked_for_are_run_and_called_reproduced(base, here):
+    result = reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data)
+    assert result.differences == []
+    trust = result.frame.groupby("detector")["trust"].unique().map(list).to_dict()
+    assert trust["msp"] == ["reproduced"]
+    assert trust["margin-of-mine"] == ["recomputed"]
+    assert result.rows == int((result.frame["detector"] == "msp").sum())
+    with pytest.raises(UsageError, match="no such row"):
+        reproduce(base.bundle, [base.plugin], detectors=["energy"], data_dir=base.data)
+
+
+def test_the_process_is_told_the_plan_and_sees_no_answer(base, here):
+    reproduce(base.bundle, [base.plugin], data_dir=base.data)
+    ((spec, settings),) = here
+    text = json.dumps(spec)
+    assert str(base.bundle) not in text
+    assert "answers" not in text
+    assert settings["allow_network"] is False
+
+
+def test_a_bundle_that_does_not_verify_is_not_run(forged, base, here):
+    forged.change_board(lambda frame: frame.assign(oscr_mean="0.5"))
+    forged.seal()
+    assert reproduce(forged.folder, [base.plugin], data_dir=base.data).differences
+    assert here == []
+
+
+def test_a_fit_that_is_said_to_have_failed_is_run_again(forged, base, here):
+    key = forged.plan()["fits"][2]
+    forged.change_json(f"fits/{key}.json", lambda fields: fields.update(status="diverged", reason="bad luck"))
+    forged.answers(2).unlink()
+    forged.seal()
+    with opened(forged.folder) as bundle:
+        loaded = load_bundle(bundle, base.data)
+        store = RunStore(bundle.folder.parent / "forging")
+        store.prepare()
+        stage(loaded, store)
+        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
+    RunStore(forged.folder).write_frame("years.parquet", years)
+    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
+    forged.seal()
+    assert any("noted as failed" in note for note in verify(forged.folder, base.data).notes)
+    result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
+    assert any(f"fits/{key}.json has status diverged" in text for text in result.differences)
+
+
+def test_a_network_that_cannot_be_cut_is_said_loudly_before_anything_runs(base, here, monkeypatch):
+    monkeypatch.setattr("lgl_bench.submissions.reproduce.why_not_cut", lambda: "forbidden here")
+    with pytest.warns(LglBenchWarning, match="THE NETWORK COULD NOT BE CUT"):
+        result = reproduce(base.bundle, [base.plugin], data_dir=base.data, allow_network=True)
+    assert any("with the network" in note for note in result.notes)
+
+
+def test_other_versions_are_noted(forged, base, here):
+    forged.change_json("plan.json", lambda plan: plan["provenance"].update(torch="1.0"))
+    forged.change_board(lambda frame: frame.assign(torch="1.0"))
+    forged.seal()
+    result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
+    assert any("torch 1.0 there" in note and "--tolerance" in note for note in result.notes)
+
+
+def test_a_plugin_file_that_is_not_there_is_wrong_usage(base, tmp_path):
+    with pytest.raises(UsageError, match="does not exist"):
+        reproduce(base.bundle, [tmp_path / "no.py"], data_dir=base.data)
+
+
+def test_a_link_instead_of_answers_is_not_followed(base, here, monkeypatch):
+    honest = run_again
+
+    def linked(spec):
+        honest(spec)
+        path = next((Path(spec["out"]) / "answers").glob("*.parquet"))
+        copy = shutil.copy(path, path.with_suffix(".copy"))
+        path.unlink()
+        path.symlink_to(copy)
+
+    monkeypatch.setattr("tests.submissions.test_reproduce.run_again", linked)
+    with pytest.raises(LglBenchError, match="gave no"):
+        reproduce(base.bundle, [base.plugin], data_dir=base.data)
+
+
+def test_the_reviewers_table_is_what_was_recomputed(base, here):
+    result = reproduce(base.bundle, [base.plugin], data_dir=base.data)
+    own = pd.read_csv(base.out / "leaderboard.csv")
+    assert result.frame["auroc_weighted_mean"].tolist() == own["auroc_weighted_mean"].tolist()
