@@ -18,9 +18,9 @@ def python_blocks(name: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def test_the_python_of_the_readme_runs_and_prints_a_snapshot(capsys):
-    (block,) = python_blocks("README.md")
-    exec(compile(block, "README.md", "exec"), {})
+def test_the_python_of_the_page_on_streams_runs_and_prints_a_snapshot(capsys):
+    (block,) = python_blocks("docs/streams.md")
+    exec(compile(block, "docs/streams.md", "exec"), {})
     assert re.fullmatch(r"\d+ \(2, \d+\)\n", capsys.readouterr().out)
 
 

@@ -30,6 +30,6 @@ def small_world(tmp_path, monkeypatch) -> Path:
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.setenv("LGL_BENCH_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("lgl_bench.runs.api.Pool", lambda *limits: InProcess())
+    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
     monkeypatch.chdir(folder)
     return folder
