@@ -28,19 +28,19 @@ ANSWERED = (*METHOD, "split")
 """What tells the methods of one run folder apart: a suite may run several splits."""
 
 
-@dataclass(frozen=True, slots=True)
 class Labels:
     """Vertex ids of a stream to their classes."""
 
-    ids: IntArray
-    labels: IntArray
+    def __init__(self, ids: IntArray, labels: IntArray) -> None:
+        self._place = positions(ids)
+        self._labels = labels
 
     def of(self, vertices: IntArray) -> IntArray:
         """Classes of the vertices."""
-        at = positions(self.ids)(vertices)
+        at = self._place(vertices)
         if (at < 0).any():
-            raise DataError(f"vertex {int(vertices[at < 0][0])} is not in the stream")
-        return self.labels[at]
+            raise DataError(f"vertex {int(vertices[at < 0][0])} of the answers is not in the stream")
+        return self._labels[at]
 
 
 def stream_labels(name: str, checksum: str, data_dir: Path | None) -> Labels:

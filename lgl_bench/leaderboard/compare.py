@@ -26,6 +26,8 @@ RANKING_METRICS = ("auroc_weighted", "accuracy")
 DECISION_METRICS = ("macro_f1", "mcc")
 PRINTED_METRICS = ("accuracy", "auroc_paper", "micro_f1")
 ALPHA = 0.05
+FIGURES = ("difference", "lo", "hi", "p")
+TOLD = ("test", "seeds", "years", "years_p", "note")
 
 
 @dataclass(slots=True)
@@ -87,20 +89,20 @@ def compare(
     runs = [Run(board.folder) if board.folder is not None else None for board in boards]
     _ask(rows, pooled, runs, Tester(data_dir, draws, seed))
     _judge(rows)
-    named = [*METHOD, "board"]
     return Comparison(
         [board.name for board in boards],
         rows.drop(columns=["i", "j", "split", "checksum"]),
-        pd.DataFrame(
-            [
-                {**pooled.loc[i, list(METHOD)], "a": pooled.at[i, "board"], "b": pooled.at[j, "board"], "why": why}
-                for i, j, why in refused
-            ],
-            columns=[*METHOD, "a", "b", "why"],
-        ),
-        pooled.loc[only, named].reset_index(drop=True),
+        _refused(pooled, refused),
+        pooled.loc[only, [*METHOD, "board"]].reset_index(drop=True),
         across_streams(pooled, [board.name for board in boards], metrics[0] if metrics else None),
     )
+
+
+def _refused(pooled: pd.DataFrame, refused: Sequence[tuple[int, int, str]]) -> pd.DataFrame:
+    i, j = [one for one, _, _ in refused], [other for _, other, _ in refused]
+    board = pooled["board"].to_numpy()
+    frame = pooled.loc[i, list(METHOD)].reset_index(drop=True)
+    return frame.assign(a=board[i], b=board[j], why=[why for _, _, why in refused])
 
 
 def _only_streams(frame: pd.DataFrame, streams: Sequence[str]) -> pd.DataFrame:
@@ -222,20 +224,18 @@ def _ask(rows: pd.DataFrame, pooled: pd.DataFrame, runs: Sequence[Run | None], t
             one, other = (tuple(cells.iloc[int(row[side])]) for side in ("i", "j"))
             questions.append(Question((a, one), (b, other), row["metric"], row["split"], row["checksum"]))
             places.append(at)
-    outcomes = tester.ask(questions)
-    for name in ("lo", "hi", "p", "years_p", "seeds", "difference"):
-        rows[name] = rows[name].astype(np.float64)
-    for at, outcome in zip(places, outcomes, strict=True):
-        value, lo, hi, p = (float(part) for part in outcome.difference)
-        if not np.isnan(value):
-            rows.loc[at, ["difference", "lo", "hi", "p"]] = [value, lo, hi, p]
-        else:
-            rows.loc[at, ["lo", "hi", "p"]] = np.nan
-        rows.loc[at, "test"] = outcome.test
-        rows.loc[at, "seeds"] = outcome.seeds
-        rows.loc[at, "years"] = outcome.years
-        rows.loc[at, "years_p"] = np.nan if outcome.years_p is None else outcome.years_p
-        rows.loc[at, "note"] = "; ".join(part for part in (str(rows.at[at, "note"]), outcome.note) if part)
+    cells_of = {name: rows[name].to_numpy(dtype=object).copy() for name in (*FIGURES, *TOLD)}
+    for at, outcome in zip(places, tester.ask(questions), strict=True):
+        for name, value in zip(FIGURES, outcome.difference, strict=True):
+            # Without a seed in common there is no paired difference; that of the means stays, untested.
+            if name != "difference" or not np.isnan(value):
+                cells_of[name][at] = float(value)
+        told = (outcome.test, outcome.seeds, outcome.years, outcome.years_p)
+        for name, value in zip(TOLD, told, strict=False):
+            cells_of[name][at] = np.nan if value is None else value
+        cells_of["note"][at] = "; ".join(part for part in (cells_of["note"][at], outcome.note) if part)
+    for name, values in cells_of.items():
+        rows[name] = values if name in ("test", "note") else values.astype(np.float64)
 
 
 def _judge(rows: pd.DataFrame) -> None:
@@ -253,3 +253,5 @@ def _judge(rows: pd.DataFrame) -> None:
     verdict[(difference == 0) & (rows["test"] != PRINTED).to_numpy()] = "tie"
     verdict[np.isnan(difference)] = "undefined"
     rows["verdict"] = verdict
+    for name in ("seeds", "years"):
+        rows[name] = rows[name].astype("Int64")

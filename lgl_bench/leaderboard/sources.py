@@ -34,7 +34,12 @@ def open_board(path: Path) -> Board:
     """A board by path; rows of a run folder are made anew from its year rows."""
     path = Path(path)
     if path.is_dir():
-        return Board(str(path), folder_rows(path), path)
+        frame = folder_rows(path)
+        if frame.empty:
+            raise DataError(
+                f"{path} has no rows yet: none of its fits has ended; give its 'lgl-bench run' command again"
+            )
+        return Board(str(path), frame, path)
     return Board(str(path), read_board(path), None)
 
 

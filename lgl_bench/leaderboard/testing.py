@@ -157,7 +157,7 @@ def _outcome(question: Question, graded: dict[Any, dict[str, Resampled]], plan: 
     years = len(a.tasks)
     if question.split == "temporal" and FEWEST_YEARS <= years <= MOST_YEARS:
         found.years, found.years_p = years, sign_flip((b.tasks - a.tasks).mean(axis=1))
-    return found
+    return _few(found)
 
 
 def _name(method: Method) -> tuple[str, ...]:

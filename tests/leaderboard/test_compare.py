@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lgl_bench.core.errors import UnknownNameError, UsageError
+from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
 from lgl_bench.leaderboard.compare import compare
 from lgl_bench.leaderboard.published import open_world_lgl
 from lgl_bench.leaderboard.sources import Board, open_board
@@ -259,3 +259,20 @@ def test_the_same_seed_of_the_draws_gives_the_same_interval(tmp_path, data):
         for seed in (0, 0, 1)
     ]
     assert ends[0] == ends[1] != ends[2]
+
+
+def test_runs_without_a_seed_in_common_are_not_tested(tmp_path, data):
+    stream = growing_stream()
+    a = made_up_run(tmp_path / "a", stream, {"x": 0.5}, seeds=3)
+    b = made_up_run(tmp_path / "b", stream, {"x": 1.5}, seeds=3)
+    years = pd.read_parquet(b / "years.parquet")
+    years.assign(seed=years["seed"] + 10).to_parquet(b / "years.parquet")
+    rows = compare([open_board(a), open_board(b)], metrics=["auroc_weighted"], data_dir=data, draws=200).rows
+    assert rows["verdict"].tolist() == ["not tested"] and rows["difference"].iloc[0] > 0.1
+    assert "0 paired seeds" in rows["note"].iloc[0]
+
+
+def test_a_run_of_which_nothing_has_ended_is_refused(tmp_path):
+    folder = made_up_run(tmp_path / "run", growing_stream(), {"x": 0.5}, seeds=0)
+    with pytest.raises(DataError, match="has no rows yet"):
+        open_board(folder)

@@ -180,6 +180,13 @@ def test_text_may_be_huge_look_like_a_formula_or_hold_quotes(path):
     assert frame.loc[0, "chosen"] == odd and frame.loc[1, "submitter"] == 'a "b", c'
 
 
+def test_a_file_read_in_many_blocks_is_read_as_one(tmp_path, monkeypatch):
+    frame = board(*(row(detector=f"d{i}", submitter="line\n" * (i % 50)) for i in range(200)))
+    write_board(frame, tmp_path / "blocks.csv")
+    monkeypatch.setattr(reading, "_BLOCK", 5000)
+    pd.testing.assert_frame_equal(read_board(tmp_path / "blocks.csv"), frame, check_dtype=False)
+
+
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(path):
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     assert len(read_board(path)) == 3
