@@ -1,6 +1,6 @@
 """How much of the paper's accuracy the quick budget reaches, on every twin and backbone.
 
-    python benchmarks/budgets.py --out runs/budgets
+    python benchmarks/budgets.py --out runs/budgets [--backbone gcn] [--stream dblp-easy-twin]
 
 Trains the softmax head with both budgets, one seed; what is there already is not trained again. The paper's budget
 takes most of the time.
@@ -22,12 +22,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/budgets"))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int)
+    parser.add_argument("--backbone", nargs="*", default=["gcn", "graphsage", "gat", "graph-mlp"])
+    parser.add_argument("--stream", nargs="*", default=["dblp-easy-twin", "dblp-hard-twin", "ogb-arxiv-twin"])
     given = parser.parse_args()
     accuracy = {}
     for budget in ("quick", "paper"):
         result = lgl_bench.run(
             "temporal",
-            streams=["dblp-easy-twin", "dblp-hard-twin", "ogb-arxiv-twin"],
+            streams=given.stream,
+            backbones=given.backbone,
             detectors=["msp"],
             thresholds=["none"],
             seeds=given.seeds,

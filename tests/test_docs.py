@@ -6,12 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from lgl_bench.checks import check_plugin
+from lgl_bench.cli import main
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
 
 ROOT = Path(__file__).resolve().parents[1]
+STREAMS = ("cora", "citeseer", "pubmed", "acl-venues", "arxiv-structure")
 
 
 def python_blocks(name: str) -> list[str]:
@@ -48,3 +51,14 @@ def test_the_test_command_of_the_readme_is_the_one_ci_runs():
     command = "pip install -c constraints.txt -e '.[test]' && pytest -n 2"
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
     assert "pip install -q -c constraints.txt -e '.[test]' && pytest -n 2" in (ROOT / ".ci/run").read_text("utf-8")
+
+
+def test_the_board_of_the_readme_is_the_top_of_the_boards():
+    streams = [part for name in STREAMS for part in ("--stream", name)]
+    boards = [str(ROOT / "leaderboard" / name) for name in ("static.csv", "temporal.csv")]
+    metrics = ["--metric", "auroc_weighted", "--metric", "accuracy"]
+    told = CliRunner().invoke(
+        main, ["leaderboard", "show", *boards, "--top", "1", *metrics, "--format", "markdown", *streams]
+    )
+    table = told.output.split("\n\n")[0]
+    assert table.count("\n") == 1 + len(STREAMS) and table in (ROOT / "README.md").read_text(encoding="utf-8")

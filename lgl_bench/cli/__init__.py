@@ -57,9 +57,25 @@ from lgl_bench.cli.data import data  # noqa: E402
 from lgl_bench.cli.leaderboard import leaderboard  # noqa: E402
 from lgl_bench.cli.parity import parity  # noqa: E402
 from lgl_bench.cli.plugins import check, list_  # noqa: E402
+from lgl_bench.cli.report import report  # noqa: E402
 from lgl_bench.cli.run import run, status  # noqa: E402
 from lgl_bench.cli.submissions import new, reproduce, submit, verify  # noqa: E402
 from lgl_bench.cli.tune import tune  # noqa: E402
 
-for command in (run, status, tune, leaderboard, compare, submit, verify, reproduce, new, data, list_, check, parity):
+for command in (
+    run,
+    status,
+    tune,
+    leaderboard,
+    compare,
+    report,
+    submit,
+    verify,
+    reproduce,
+    new,
+    data,
+    list_,
+    check,
+    parity,
+):
     main.add_command(command)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lgl_bench.cli.output import print_json, print_table
+from lgl_bench.cli.output import print_board, print_json
 from lgl_bench.core.errors import UnknownNameError
 
 DEFAULT_METRICS = ("accuracy", "auroc_weighted")
@@ -54,6 +54,7 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 @click.option("--metric", "metrics", multiple=True, help="Show these metrics; may be given again.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
 @click.option("--rank-by", help="Rank by this metric; auroc_weighted, for rows with a threshold macro_f1, otherwise.")
+@click.option("--top", type=click.IntRange(min=1), help="Only the first so many of each group.")
 @click.option("--json", "as_json", is_flag=True, help="As --format json.")
 def show(
     boards: tuple[Path, ...],
@@ -61,18 +62,23 @@ def show(
     metrics: tuple[str, ...],
     streams: tuple[str, ...],
     rank_by: str | None,
+    top: int | None,
     as_json: bool,
 ) -> None:
     """Show leaderboards, best first, with intervals and ties.
 
     BOARDS are leaderboard CSVs or run folders; without any, every run in runs/.
     """
+    import pandas as pd
+
     from lgl_bench.leaderboard import formats
     from lgl_bench.leaderboard.columns import metrics_in
+    from lgl_bench.leaderboard.folder import read_years
     from lgl_bench.leaderboard.ranking import ranked
     from lgl_bench.leaderboard.sources import merge, open_board, run_folders
 
-    frame = merge([open_board(path) for path in boards or run_folders()])
+    opened = [open_board(path) for path in boards or run_folders()]
+    frame = merge(opened)
     known = metrics_in(frame)
     for name in [*metrics, *([rank_by] if rank_by else [])]:
         if name not in known:
@@ -84,6 +90,8 @@ def show(
     if streams:
         frame = frame[frame["stream"].isin(streams)]
     rows = ranked(frame, rank_by)
+    if top is not None:
+        rows = rows[(rows["rank"] <= top).fillna(False).astype(bool)]
     if as_json or style == "json":
         print_json(formats.records(rows))
         return
@@ -93,5 +101,5 @@ def show(
     elif style == "latex":
         click.echo(formats.latex(rows, chosen), nl=False)
     else:
-        print_table(*formats.cells(rows, chosen))
-        click.echo(f"\n{formats.LEGEND}")
+        folders = [board.folder for board in opened if board.folder is not None]
+        print_board(rows, chosen, pd.concat([read_years(folder) for folder in folders]) if folders else None)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +24,16 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for row in [list(header), *cells]:
         parts = (cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True))
         click.echo("  ".join(parts).rstrip())
+
+
+def print_board(frame: Any, metrics: Sequence[str], years: Any = None) -> None:
+    """Ranked leaderboard rows with a sparkline over the years, no wider than the terminal; whole in a pipe."""
+    from lgl_bench.leaderboard import formats
+    from lgl_bench.report.terminal import board_table
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
+    click.echo(board_table(frame, *formats.cells(frame, metrics), years, width))
+    click.echo(f"\n{formats.LEGEND}")
 
 
 def text(value: Any) -> str:

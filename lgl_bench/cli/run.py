@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lgl_bench.cli.output import print_json, print_table
+from lgl_bench.cli.output import print_board, print_json, print_table
 from lgl_bench.cli.progress import Progress
 from lgl_bench.core.errors import LglBenchError
 
@@ -67,6 +67,7 @@ def run(
     """Run a suite: train what is missing, score, grade, rank."""
     from lgl_bench.api import Settings, plan_run, run_plan
     from lgl_bench.core.registry import load_plugin
+    from lgl_bench.leaderboard.ranking import ranked
 
     for path in plugins:
         load_plugin(path)
@@ -86,8 +87,11 @@ def run(
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
         print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
     else:
-        _print_board(result.frame)
-        click.echo(f"\n{folder / 'leaderboard.csv'}")
+        decided = bool((result.frame["threshold"] != "").any())
+        print_board(
+            ranked(result.frame), ("accuracy", "auroc_weighted", *(("macro_f1",) if decided else ())), result.years
+        )
+        click.echo(f"\n{folder / 'leaderboard.csv'}, after {result.seconds:.0f} s")
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])
         click.echo(f"lgl-bench: {len(result.counts.failed)} answers failed: {reasons}", err=True)
@@ -136,15 +140,3 @@ def _print_plan(plan: Any, streams: Any, settings: Any, as_json: bool) -> None:
     for key, value in figures.items():
         shown = ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value
         click.echo(f"{key.replace('_', ' '):<22} {shown}")
-
-
-def _print_board(frame: Any) -> None:
-    columns = ["stream", "backbone", "detector", "threshold", "accuracy", "auroc_weighted", "macro_f1"]
-    rows = []
-    for row in frame.to_dict("records"):
-        cells: list[Any] = [row[name] for name in columns[:4]]
-        for name in columns[4:]:
-            value = row[f"{name}_mean"]
-            cells.append(None if value is None or value != value else float(value))
-        rows.append(cells)
-    print_table(columns, rows)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, Protocol
+
+import pandas as pd
 
 from lgl_bench.core.expressions import parse
 from lgl_bench.runs.execute import Order
@@ -103,6 +106,8 @@ class Driver:
         self.counts = Counts()
         self._weights: dict[str, bytes] = {}
         self._condemned: dict[str, str] = {}
+        self._writer = ThreadPoolExecutor(max_workers=1)
+        self._pending: deque[Future[None]] = deque()
 
     def run(
         self, roles: Iterable[str] = ("validation", "test"), decisions: dict[ChainSpec, tuple[str, ...]] | None = None
@@ -113,9 +118,16 @@ class Driver:
             roles: Which units.
             decisions: Per chain, detectors to decide for with the plan's thresholds.
         """
+        try:
+            self._run(set(roles), decisions or {})
+        finally:
+            self._flush()
+        return self.counts
+
+    def _run(self, roles: set[str], decisions: dict[ChainSpec, tuple[str, ...]]) -> None:
         queues = []
         for chain, units in self.plan.units.items():
-            wanted = self._wanted(chain, units, set(roles), (decisions or {}).get(chain, ()))
+            wanted = self._wanted(chain, units, roles, decisions.get(chain, ()))
             todo = [item for item in wanted if item.anything]
             self.counts.units += len(todo)
             linked = any(unit.parent for unit in units)
@@ -142,7 +154,6 @@ class Driver:
                     reasons = list(self.counts.failed.values())[failures:]
                     seconds = outcome.done.seconds if outcome.done else 0.0
                     self._tell("failed" if reasons else "done", item.unit, seconds=seconds, reason="; ".join(reasons))
-        return self.counts
 
     def run_matrix(self) -> None:
         """Lets every fit whose weights are kept answer for every year."""
@@ -231,20 +242,19 @@ class Driver:
         unit, done = item.unit, outcome.done
         if done is None:
             return self._blame(item, outcome.reason)
-        noted = done.noted or self.store.fit(unit.key) or {}
+        noted = done.noted or self._noted(unit.key) or {}
         done.failed |= item.given_up
         noted["failed"] = {**noted.get("failed", {}), **done.failed}
         if done.weights is not None:
             self._weights[unit.key] = done.weights
         self.counts.busy_seconds += done.seconds
         if done.answers is not None:
-            self.store.add_answers(unit.key, done.answers)
             noted["sources"] = {**noted.get("sources", {}), **_sources(done.answers.columns)}
             if self.best is not None:
                 self.best.note(unit, done.answers, noted["known"])
         if done.noted is not None or done.failed or done.answers is not None:
             keep = done.weights if self.checkpoints != "none" else None
-            self.store.write_fit(unit.key, noted, keep or self.store.weights(unit.key))
+            self._later(self._store, unit.key, done.answers, noted, keep)
         self.counts.failed.update({f"{unit.key}:{name}": reason for name, reason in done.failed.items()})
         if noted.get("status") == "diverged":
             self.counts.failed[unit.key] = f"diverged: {noted['reason']}"
@@ -256,6 +266,7 @@ class Driver:
 
     def _blame(self, item: Wanted, reason: str) -> list[Wanted]:
         """A worker died or was killed: the fit alone first, then every detector alone, to find who it was."""
+        self._flush()
         unit = item.unit
         names = [*item.detectors, *item.decide]
         if len(names) > 1 or (names and item.fit):
@@ -279,14 +290,38 @@ class Driver:
         return []
 
     def _kept(self, key: str) -> bytes | None:
-        return self._weights.get(key) or self.store.weights(key)
+        found = self._weights.get(key)
+        if found is None:
+            self._flush()
+            found = self.store.weights(key)
+        return found
+
+    def _noted(self, key: str) -> dict[str, Any] | None:
+        self._flush()
+        return self.store.fit(key)
+
+    def _store(self, key: str, answers: pd.DataFrame | None, noted: dict[str, Any], weights: bytes | None) -> None:
+        if answers is not None:
+            self.store.add_answers(key, answers)
+        self.store.write_fit(key, noted, weights or self.store.weights(key))
+
+    def _later(self, job: Callable[..., None], *given: Any) -> None:
+        """Writes in the background, in order, so that a free worker gets its next order before the disk is done."""
+        self._pending.append(self._writer.submit(job, *given))
+        while self._pending and self._pending[0].done():
+            self._pending.popleft().result()
+
+    def _flush(self) -> None:
+        """Waits until everything is on the disk."""
+        while self._pending:
+            self._pending.popleft().result()
 
     def _let_go(self, unit: Unit) -> None:
         """Drops the parent's weights where they are not to be kept."""
         if unit.parent and self.checkpoints != "all":
             self._weights.pop(unit.parent, None)
             if self.checkpoints == "last":
-                self.store.drop_weights(unit.parent)
+                self._later(self.store.drop_weights, unit.parent)
         elif unit.parent:
             self._weights.pop(unit.parent, None)
 

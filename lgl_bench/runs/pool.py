@@ -103,12 +103,12 @@ class Pool:
             return Outcome(order, None, message)
         if not worker.alive:
             return Outcome(order, None, f"the worker process died (exit code {worker.exit_code})")
-        if self.time_limit is not None and worker.ready and time.monotonic() - worker.since > self.time_limit:
-            worker.kill()
-            return Outcome(order, None, f"it took longer than the time limit of {self.time_limit:g} s")
         if self.memory_limit is not None and worker.memory() > self.memory_limit:
             worker.kill()
             return Outcome(order, None, f"it took more than the memory limit of {self.memory_limit:g} MiB")
+        if self.time_limit is not None and worker.ready and time.monotonic() - worker.since > self.time_limit:
+            worker.kill()
+            return Outcome(order, None, f"it took longer than the time limit of {self.time_limit:g} s")
         return None
 
 

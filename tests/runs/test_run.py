@@ -146,7 +146,7 @@ def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_c
         "@detectors.register('fails')\nclass Fails(Detector):\n"
         "    def score(self, model, graph):\n        raise ValueError('no luck')\n"
         "@detectors.register('hungry')\nclass Hungry(Detector):\n"
-        "    def score(self, model, graph):\n        kept = np.ones(200_000_000)\n        time.sleep(60)\n"
+        "    def score(self, model, graph):\n        kept = np.ones(120_000_000)\n        time.sleep(60)\n"
         "@detectors.register('hangs')\nclass Hangs(Detector):\n"
         "    def score(self, model, graph):\n        time.sleep(60)\n"
         "@detectors.register('dies')\nclass Dies(Detector):\n"
@@ -154,7 +154,7 @@ def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_c
     )
     named = [part for name in ("msp", "fails", "hangs", "dies", "hungry") for part in ("--detector", name)]
     done = subprocess.run(
-        [*COMMAND, "--backbone", "gcn", *named, "--plugin", str(plugin), "--time-limit", "10", "--memory-limit", "1400"]
+        [*COMMAND, "--backbone", "gcn", *named, "--plugin", str(plugin), "--time-limit", "15", "--memory-limit", "1100"]
         + ["--jobs", "2", "--threshold", "none", "--out", str(tmp_path / "run")],
         capture_output=True,
         text=True,

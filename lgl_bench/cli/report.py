@@ -1,0 +1,55 @@
+"""`lgl-bench report`: a site, and figures for papers."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lgl_bench.cli.output import print_json
+from lgl_bench.core.errors import UsageError
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="OUT_OR_CSV...")
+@click.option("--html", type=click.Path(path_type=Path), help="Folder of the site.")
+@click.option("--figures", type=click.Path(path_type=Path), help="Folder for figures as SVG, PDF and PNG.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
+@click.option("--force", is_flag=True, help="Replace a site or figures that are there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def report(
+    inputs: tuple[Path, ...],
+    html: Path | None,
+    figures: Path | None,
+    data_dir: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Make a site or figures from run folders and leaderboard CSVs."""
+    if html is None and figures is None:
+        raise UsageError("nothing to make; give --html SITE, --figures DIR, or both")
+    made: dict[str, Any] = {}
+    if html is not None:
+        from lgl_bench.report.site import build_site
+
+        made |= build_site(inputs, html, force=force, data_dir=data_dir, command=_command())
+    if figures is not None:
+        from lgl_bench.report.paper import paper_figures
+
+        made |= paper_figures(inputs, figures, force=force, data_dir=data_dir)
+    if as_json:
+        print_json(made)
+        return
+    if html is not None:
+        click.echo(f"{html / 'index.html'}: {made['pages']} pages, {made['rows']} rows, {made['bytes'] / 1e6:.1f} MB")
+    if figures is not None:
+        click.echo(f"{figures}: {len(made['figures'])} files")
+        for name, why in made["left_out"].items():
+            click.echo(f"left out {name}: {why}")
+
+
+def _command() -> str:
+    return shlex.join(["lgl-bench", *sys.argv[1:]])

@@ -1,0 +1,50 @@
+"""The metrics the report shows: how each is written, which way is better, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+RANKS = "auroc_weighted"
+RANKS_DECISIONS = "macro_f1"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A metric as people read it."""
+
+    name: str
+    label: str
+    about: str
+    higher_is_better: bool = True
+
+
+_ALL = (
+    Shown(
+        "auroc_weighted",
+        "AUROC",
+        "How well new vertices are told from known ones: the chance that a new vertex looks more novel than a known "
+        "one. Years count by their number of new vertices. It ranks the detectors.",
+    ),
+    Shown("accuracy", "Accuracy", "Share of the vertices of known classes that get the right class; mean over years."),
+    Shown("aupr", "AUPR", "Area under precision and recall, new vertices being the positives; mean over years."),
+    Shown(
+        "fpr95",
+        "FPR95",
+        "Share of known vertices that are taken for new when 95 % of the new ones are found. Lower is better.",
+        higher_is_better=False,
+    ),
+    Shown("oscr", "OSCR", "Area under right classifications of known vertices against new ones taken for known."),
+    Shown(
+        "macro_f1",
+        "Macro F1",
+        "F1 of 'new' and F1 of 'known', averaged: how good the decisions of a threshold are. It ranks the decisions.",
+    ),
+    Shown("micro_f1", "Micro F1", "Share of vertices that are rightly called new or known."),
+    Shown("mcc", "MCC", "Matthews correlation of the decisions with the truth: 0 is chance, 1 is perfect."),
+    Shown("open_f1", "Open F1", "F1 over the known classes and one class 'new', averaged over classes."),
+    Shown("auroc_mean", "AUROC, mean", "Plain mean over years with at least five new vertices."),
+    Shown("auroc_paper", "AUROC, paper", "Mean over every year that has one, the validation year included."),
+)
+METRICS = {shown.name: shown for shown in _ALL}
+DETECTION = ("auroc_weighted", "accuracy", "aupr", "fpr95", "oscr")
+DECISIONS = ("macro_f1", "micro_f1", "mcc", "open_f1", "accuracy")

@@ -1,0 +1,65 @@
+"""What a reader must know before believing a table: stand-ins, few seeds, failures; and where the rows come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lgl_bench.report.rows import Row
+from lgl_bench.report.sources import Source
+
+_VERSIONS = ("lgl_bench", "torch", "dgl", "numpy", "python", "git_commit", "created_at")
+
+
+def notices(sources: Sequence[Source], rows: Sequence[Row]) -> list[str]:
+    """Sentences, the gravest first."""
+    found = []
+    if not rows:
+        found.append("There are no rows to show: the run has not finished a single method yet.")
+    stand_ins = sorted({str(name) for one in sources for name in one.plan.get("stand_ins", {})})
+    if stand_ins:
+        found.append(
+            f"Synthetic twins stand in for {', '.join(stand_ins)}: these numbers say nothing about the real streams."
+        )
+    failed = [row for row in rows if row.figures["accuracy"].mean is None and row.figures[row.ranks_by].mean is None]
+    if rows and len(failed) == len(rows):
+        found.append("No row has a result: every one failed or is undefined. Its reason stands in each cell.")
+    elif failed:
+        found.append(f"{len(failed)} of {len(rows)} rows have no result; each cell says why.")
+    why = Counter(row.figures[row.ranks_by].reason for row in failed).most_common(3)
+    found += [f"Reason of {count} rows: {reason}" for reason, count in why if reason]
+    seeds = max((row.figures[row.ranks_by].seeds or 0 for row in rows), default=0)
+    if rows and len(failed) < len(rows) and seeds < 3:
+        count = (
+            "A single seed stands" if seeds == 1 else f"{seeds} seeds stand" if seeds else "No number of seeds stands"
+        )
+        found.append(f"{count} behind each row: there are no intervals, and a lead may be luck.")
+    if rows and all(row.curve is not None and row.curve.over_years and len(row.curve.at) == 1 for row in rows):
+        found.append("There is a single year: nothing can be drawn over time.")
+    budgets = {row.place.values[-1] for row in rows}
+    if budgets == {"smoke"}:
+        found.append(
+            "The budget is smoke: fits are cut short to try things out, and numbers are lower than they could be."
+        )
+    return [*found, *(note for one in sources for note in one.notes)]
+
+
+def runs_of(sources: Sequence[Source]) -> list[dict[str, str]]:
+    """Of each input, what it was made with."""
+    found = []
+    for one in sources:
+        made = {"input": one.name}
+        suite = one.plan.get("suite", {})
+        if suite:
+            made["suite"] = f"{suite.get('name', '')}, version {suite.get('version', '')}"
+            made["budget"] = str(one.plan.get("budget", ""))
+            made["seeds"] = str(one.plan.get("seeds", ""))
+        provenance = one.plan.get("provenance", {})
+        for name in _VERSIONS:
+            values = [str(provenance[name])] if provenance.get(name) else []
+            if not values and name in one.board:
+                values = sorted({value for value in one.board[name] if value})
+            if values:
+                made[name.replace("_", " ")] = ", ".join(values[:3])
+        found.append(made)
+    return found

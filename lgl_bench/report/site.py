@@ -1,0 +1,221 @@
+"""The site: every page, style, script and table, in one folder that opens from disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from lgl_bench import __version__
+from lgl_bench.core.errors import UsageError
+from lgl_bench.report.cost import cost_panel
+from lgl_bench.report.critical import critical_panel
+from lgl_bench.report.delay import delay_panel
+from lgl_bench.report.folder import replacing
+from lgl_bench.report.method_page import Places, references, standings
+from lgl_bench.report.metrics import METRICS
+from lgl_bench.report.names import shape, slug
+from lgl_bench.report.notices import notices, runs_of
+from lgl_bench.report.over_time import curve_table, leaders_panel
+from lgl_bench.report.panel import Panel, Table
+from lgl_bench.report.rows import Place, Row, report_rows
+from lgl_bench.report.sources import Source, read_sources
+from lgl_bench.report.stream_facts import StreamFacts, stream_facts, stream_panels
+from lgl_bench.report.sweeps import alpha_panel, sensitivity_panel
+from lgl_bench.report.tables import write_table
+
+_HERE = Path(__file__).parent
+
+
+def build_site(
+    paths: Iterable[Path], place: Path, *, force: bool = False, data_dir: Path | None = None, command: str = ""
+) -> dict[str, Any]:
+    """Builds a site, whole or not at all.
+
+    Args:
+        paths: Run folders and leaderboard CSVs.
+        place: Folder of the site.
+        force: Whether a site that is there is replaced.
+        data_dir: Folder of the streams.
+        command: What the user typed, shown on the pages.
+
+    Returns:
+        Number of pages, rows and bytes.
+    """
+    sources = read_sources(paths)
+    about = {"made_by": f"lgl-bench {__version__}", "command": command, "inputs": [one.name for one in sources]}
+    with replacing(place, force, about) as folder:
+        site = _Site(folder, sources, data_dir, command)
+        site.write()
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        return {"site": str(place), "pages": site.pages, "rows": len(site.rows), "bytes": size}
+
+
+class _Site:
+    def __init__(self, folder: Path, sources: list[Source], data_dir: Path | None, command: str) -> None:
+        self.folder = folder
+        self.sources = sources
+        self.data_dir = data_dir
+        self.rows = report_rows(sources)
+        self.pages = 0
+        self.places = list(dict.fromkeys(row.place for row in self.rows))
+        self.streams = sorted({place.stream for place in self.places})
+        self.methods: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            self.methods.setdefault(row.method, []).append(row)
+        self.templates = _templates()
+        self.templates.globals |= {
+            "command": command,
+            "version": __version__,
+            "runs": runs_of(sources),
+            "stream_pages": [(name, f"{slug(name)}.html") for name in self.streams],
+            "metrics": METRICS,
+        }
+
+    def write(self) -> None:
+        for name in ("assets", "data", "streams", "methods"):
+            (self.folder / name).mkdir()
+        for path in sorted((_HERE / "assets").iterdir()):
+            (self.folder / "assets" / path.name).write_bytes(path.read_bytes())
+        facts = {name: stream_facts(name, self._checksum(name), self.data_dir) for name in self.streams}
+        self._index()
+        self._figures()
+        self._page("guide.html", "guide.html", title="How to read this")
+        for name in self.streams:
+            self._stream(name, facts[name])
+        standing = Places(self.rows)
+        for method, rows in self.methods.items():
+            self._method(method, rows, standing)
+
+    def _index(self) -> None:
+        from lgl_bench.report.views import boards, choices
+
+        ranked = [row for row in self.rows if not row.threshold and row.rank is not None]
+        leaders: dict[Place, list[Row]] = {}
+        for row in ranked:
+            leaders.setdefault(row.place, []).append(row)
+        self._page(
+            "index.html",
+            "index.html",
+            title=_title(self.sources),
+            boards=boards(self.rows),
+            choices=choices(self.rows),
+            leaders=list(leaders.items()),
+            notices=notices(self.sources, self.rows),
+            counts=(len(self.streams), len(self.methods), len(self.rows)),
+            seeds=max((row.figures[row.ranks_by].seeds or 0 for row in self.rows), default=0),
+        )
+        write_table(_all_rows(self.rows), self.folder / "data" / "leaderboard.csv")
+
+    def _figures(self) -> None:
+        panels = [
+            leaders_panel([(place.label, self._of(place)) for place in self.places], "leaders"),
+            cost_panel(self.rows),
+            alpha_panel(self.rows),
+            sensitivity_panel(self.rows),
+            delay_panel(self.rows, self.sources, self.data_dir),
+            critical_panel(self.rows),
+        ]
+        self._page("figures.html", "figures.html", title="Figures", panels=self._written(panels))
+
+    def _stream(self, name: str, facts: StreamFacts) -> None:
+        from lgl_bench.report.views import boards
+
+        rows = [row for row in self.rows if row.place.stream == name]
+        panels = stream_panels(facts, slug(name))
+        panels.append(
+            leaders_panel([(p.label, self._of(p)) for p in self.places if p.stream == name], f"{slug(name)}-leaders")
+        )
+        self._page(
+            "stream.html",
+            f"streams/{slug(name)}.html",
+            title=name,
+            facts=facts,
+            panels=self._written(panels),
+            boards=boards(rows, 15),
+            static=bool(facts.years) and len(facts.years) < 2,
+        )
+
+    def _method(self, method: tuple[str, str], rows: list[Row], places: Places) -> None:
+        found = standings(rows, places)
+        name = slug(*method)
+        drawn = [one for one in found if one.chart is not None]
+        if drawn:
+            write_table(curve_table([one.row for one in drawn]), self.folder / "data" / f"curve-{name}.csv")
+        self._page(
+            "method.html",
+            f"methods/{name}.html",
+            title=f"{method[1]}, {method[0]}",
+            backbone=method[0],
+            detector=method[1],
+            rows=rows,
+            standings=found,
+            drawn=drawn,
+            references=references(*method),
+            table=f"curve-{name}.csv",
+        )
+
+    def _of(self, place: Place) -> list[Row]:
+        return [row for row in self.rows if row.place == place]
+
+    def _checksum(self, stream: str) -> str:
+        found = {place.checksum for place in self.places if place.stream == stream}
+        return found.pop() if len(found) == 1 else ""
+
+    def _written(self, panels: list[Panel]) -> list[Panel]:
+        for panel in panels:
+            if panel.table is not None:
+                write_table(panel.table, self.folder / "data" / f"{panel.name}.csv")
+        return panels
+
+    def _page(self, template: str, place: str, **values: Any) -> None:
+        root = "../" * place.count("/")
+        text = self.templates.get_template(template).render(root=root, here=place, **values)
+        (self.folder / place).write_text(text, encoding="utf-8", errors="replace")
+        self.pages += 1
+
+
+def _templates() -> Any:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise UsageError("--html needs jinja2; install it with: pip install 'lgl-bench[report]'") from error
+    from markupsafe import Markup
+
+    from lgl_bench.report.views import STANDING, amount, said_of
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    # Drawings are made by svg.py, which escapes every text itself.
+    made.filters |= {"drawing": Markup, "amount": amount, "shape": shape, "said": said_of, "slug": slug}
+    made.globals |= {"standing_words": STANDING}
+    return made
+
+
+def _title(sources: list[Source]) -> str:
+    titles = [str(one.plan.get("suite", {}).get("title", "")) for one in sources]
+    distinct = list(dict.fromkeys(title for title in titles if title))
+    return distinct[0] if len(distinct) == 1 else "Open-world lifelong graph learning"
+
+
+def _all_rows(rows: list[Row]) -> Table:
+    columns = ["place", "rank", "standing", "backbone", "head", "detector", "threshold", "preset"]
+    parts = ("mean", "std", "lo", "hi", "seeds", "years", "reason")
+    columns += [f"{metric}_{part}" for metric in METRICS for part in parts]
+    columns += ["fit_seconds", "peak_memory_mb", "trust", "chosen"]
+    found = []
+    for row in rows:
+        cells: list[object] = [row.place.label, row.rank, row.standing, row.backbone, row.head, row.detector]
+        cells += [row.threshold, row.preset]
+        cells += [_rounded(getattr(row.figures[metric], part)) for metric in METRICS for part in parts]
+        found.append([*cells, _rounded(row.fit_seconds), _rounded(row.peak_memory_mb), row.facts["trust"], row.chosen])
+    return Table(columns, found)
+
+
+def _rounded(value: object) -> object:
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import csv
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from lgl_bench.cli import main
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.report import site as site_module
+from lgl_bench.report.folder import MARKER, replacing
+from lgl_bench.report.site import build_site
+from tests.report.boards import write_run, year_frame
+
+EVIL = "<script>alert(1)</script>"
+RTL = "\u202eעברית\u202c"
+
+
+class _Links(HTMLParser):
+    """Everything a page refers to, its ids, and its scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refs: list[str] = []
+        self.ids: list[str] = []
+        self.scripts = 0
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.refs += [given[name] for name in ("href", "src") if given.get(name)]
+        if "id" in given:
+            self.ids.append(given["id"])
+        self.scripts += tag == "script"
+
+
+def _site(tmp_path: Path, years: pd.DataFrame, **given) -> Path:
+    run = write_run(tmp_path / "run", years, **given)
+    build_site([run], tmp_path / "site", command="lgl-bench report run --html site")
+    return tmp_path / "site"
+
+
+def _files(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def test_every_link_of_every_page_leads_somewhere_within_the_site(tmp_path):
+    site = _site(tmp_path, year_frame())
+    pages = list(site.rglob("*.html"))
+    assert len(pages) == 3 + 1 + 6
+    for page in pages:
+        links = _Links()
+        links.feed(_read(page))
+        assert len(links.ids) == len(set(links.ids)), page
+        assert links.scripts == 2
+        for ref in links.refs:
+            if ref.startswith("data:,"):
+                continue
+            assert not re.match(r"[a-z]+:|//", ref), (page, ref)
+            target, _, anchor = ref.partition("#")
+            goal = (page.parent / target).resolve() if target else page
+            assert goal.is_file(), (page, ref)
+            if anchor:
+                there = _Links()
+                there.feed(_read(goal))
+                assert anchor in there.ids, (page, ref)
+
+
+def test_rows_stand_in_the_page_without_any_script_with_interval_tie_and_cost(tmp_path):
+    text = _read(_site(tmp_path, year_frame()) / "index.html")
+    assert text.count('<tr class="row ') == 12
+    assert 'class="interval"' in text and "95 % interval" in text
+    assert "Fit, s" in text and "MiB" in text
+    assert 'aria-sort="ascending"' in text and "<caption" in text and 'scope="row"' in text
+
+
+def test_names_of_any_kind_appear_as_text_and_as_nothing_else(tmp_path):
+    names = [EVIL, "=cmd()", "x" * 500, RTL, '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}"]
+    site = _site(tmp_path, year_frame(detectors=names, backbones=["gcn"], streams=[EVIL]))
+    for page in site.rglob("*.html"):
+        text = _read(page)
+        assert EVIL not in text and "<img" not in text, page
+        assert text.count("<script") == 2, page
+    index = _read(site / "index.html")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in index and "=cmd()" in index and "x" * 500 in index
+    assert f"<bdi>{RTL}</bdi>" in index and "{{ 7 * 7 }}" in index
+
+
+def test_no_table_for_download_holds_a_formula(tmp_path):
+    site = _site(tmp_path, year_frame(detectors=["=cmd()", "@x", "+1", "-1"], backbones=["gcn"]))
+    tables = list((site / "data").glob("*.csv"))
+    assert len(tables) > 5
+    seen = set()
+    for path in tables:
+        for row in list(csv.reader(path.open(encoding="utf-8", newline="")))[1:]:
+            for cell in row:
+                assert not cell.startswith(("=", "@", "+")), (path, cell)
+                assert not cell.startswith("-") or float(cell) < 0
+                seen.add(cell)
+    assert {"'=cmd()", "'@x", "'+1", "'-1"} <= seen
+
+
+def test_an_empty_store_makes_a_page_that_says_so(tmp_path):
+    site = _site(tmp_path, pd.DataFrame())
+    assert "There are no rows to show" in _read(site / "index.html")
+    assert _read(site / "figures.html").count('class="notice"') == 6
+
+
+def test_a_run_that_has_not_ended_makes_a_page_that_says_so(tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "plan.json").write_text("{}", encoding="utf-8")
+    build_site([run], tmp_path / "site")
+    assert "the run has not ended" in _read(tmp_path / "site" / "index.html")
+
+
+def test_only_failed_rows_make_a_page_that_says_why(tmp_path):
+    none = dict.fromkeys(("auroc", "accuracy", "aupr", "fpr95", "oscr", "micro_f1", "macro_f1", "mcc"))
+    site = _site(tmp_path, year_frame(status="failed", reason="out of memory", **none))
+    text = _read(site / "index.html")
+    assert "No row has a result" in text and "out of memory" in text
+    assert text.count('<tr class="row ') == 12
+
+
+def test_a_single_seed_is_said_to_be_one_and_has_no_interval(tmp_path):
+    text = _read(_site(tmp_path, year_frame(seeds=1)) / "index.html")
+    assert "A single seed stands behind each row" in text
+    assert "95 % interval 0" not in text and "not tested" in text
+
+
+def test_a_single_year_is_said_to_be_one(tmp_path):
+    assert "There is a single year" in _read(_site(tmp_path, year_frame(years=[2006])) / "index.html")
+
+
+def test_a_metric_that_is_undefined_everywhere_is_said_to_be_and_takes_no_column(tmp_path):
+    years = year_frame(oscr=None, oscr_reason="nothing is rejected")
+    text = _read(_site(tmp_path, years) / "index.html")
+    assert "OSCR is undefined in every row: nothing is rejected" in text
+    assert ">OSCR</button>" not in text
+
+
+def test_the_ranking_metric_may_be_undefined_everywhere(tmp_path):
+    years = year_frame(auroc=None, auroc_reason="no new vertices")
+    text = _read(_site(tmp_path, years) / "index.html")
+    assert "AUROC is undefined in every row: no new vertices" in text
+    assert '<span class="undefined" tabindex="0" title="no new vertices">' in text
+
+
+def test_stand_ins_are_announced_and_the_command_is_shown(tmp_path):
+    site = _site(tmp_path, year_frame(), stand_ins={"dblp-easy": "offline"})
+    assert "Synthetic twins stand in for dblp-easy" in _read(site / "index.html")
+    assert "lgl-bench report run --html site" in _read(site / "guide.html")
+
+
+def test_the_page_of_a_method_gives_its_reference_its_curve_and_where_it_wins(tmp_path):
+    site = _site(tmp_path, year_frame())
+    (page,) = (site / "methods").glob("gcn-good-msp-*.html")
+    text = _read(page)
+    assert "Hoffmann et al. 2023" in text and "good(msp,alpha=0.5)" in text
+    assert text.count('class="chart"') == 1 and 'class="band c0"' in text
+    assert text.count('class="new-year"') == 2
+    (best,) = (site / "methods").glob("gcn-msp-*.html")
+    assert "leads" in _read(best) and "<bdi>2008</bdi>" in _read(best)
+
+
+def test_the_page_of_a_stream_shows_growth_classes_and_homophily_where_it_can_be_loaded(tmp_path):
+    site = _site(tmp_path, year_frame(streams=["dblp-easy-twin", "nowhere"]))
+    text = _read(next((site / "streams").glob("dblp-easy-twin-*.html")))
+    assert text.count('class="chart"') == 4
+    absent = _read(next((site / "streams").glob("nowhere-*.html")))
+    assert "is not at hand" in absent and absent.count('class="chart"') == 1
+
+
+def test_a_folder_that_is_no_site_is_never_touched(tmp_path):
+    run = write_run(tmp_path / "run", year_frame())
+    place = tmp_path / "mine"
+    place.mkdir()
+    (place / "thesis.tex").write_text("years of work", encoding="utf-8")
+    with pytest.raises(UsageError, match="was not made by"):
+        build_site([run], place, force=True)
+    assert [path.name for path in place.iterdir()] == ["thesis.tex"]
+
+
+def test_a_site_is_replaced_only_when_asked_and_then_as_a_whole(tmp_path):
+    run = write_run(tmp_path / "run", year_frame())
+    place = tmp_path / "site"
+    build_site([run], place)
+    (place / "stale.html").touch()
+    with pytest.raises(UsageError, match="--force"):
+        build_site([run], place)
+    assert (place / "stale.html").exists()
+    build_site([run], place, force=True)
+    assert not (place / "stale.html").exists() and (place / MARKER).is_file()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "site"]
+
+
+def test_a_build_that_fails_leaves_the_old_site_as_it_was(tmp_path, monkeypatch):
+    run = write_run(tmp_path / "run", year_frame())
+    place = tmp_path / "site"
+    build_site([run], place)
+    before = _files(place)
+
+    def fails(*given, **named):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(site_module, "references", fails)
+    with pytest.raises(DataError, match="No space left"):
+        build_site([run], place, force=True)
+    assert before == _files(place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "site"]
+
+
+def test_what_is_built_takes_its_place_only_at_the_end(tmp_path):
+    with replacing(tmp_path / "site", False, {}) as folder:
+        (folder / "index.html").touch()
+        assert not (tmp_path / "site").exists()
+    assert (tmp_path / "site" / "index.html").is_file()
+
+
+def test_five_hundred_rows_stay_under_three_megabytes(tmp_path):
+    names = [f"odin(eps=0.{at},temperature=1000.0)" for at in range(10, 35)]
+    backbones = ("gcn", "gat", "mlp", "graphsage", "graph-mlp")
+    streams = ("one", "two", "three", "four")
+    years = year_frame(streams, names, backbones, [""], range(2000, 2012), seeds=1)
+    site = _site(tmp_path, years)
+    assert _read(site / "index.html").count('<tr class="row ') == 500
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 3_000_000
+
+
+def test_the_same_rows_make_the_same_site(tmp_path):
+    run = write_run(tmp_path / "run", year_frame())
+    for name in ("one", "two"):
+        build_site([run], tmp_path / name)
+    one, two = (_files(tmp_path / name) for name in ("one", "two"))
+    assert one == two
+
+
+def test_the_command_reports_and_refuses(tmp_path):
+    run = write_run(tmp_path / "run", year_frame())
+    done = CliRunner().invoke(main, ["report", str(run), "--html", str(tmp_path / "site"), "--json"])
+    assert done.exit_code == 0, done.output
+    assert '"rows": 12' in done.output
+    assert CliRunner().invoke(main, ["report", str(run)]).exit_code == 2
+    assert CliRunner().invoke(main, ["report", str(run), "--html", str(tmp_path / "site")]).exit_code == 2
+    assert CliRunner().invoke(main, ["report", str(tmp_path / "none"), "--html", str(tmp_path / "b")]).exit_code == 3
