@@ -62,11 +62,14 @@ def _standing(frame: pd.DataFrame, rows: IntArray, value: FloatArray, by: str) -
         frame[f"{by}_{suffix}"].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
         for suffix in ("mean", "std", "n_seeds")
     )
-    best = int(np.argmax(value[rows]))
+    return standings(mean, std, seeds, int(np.argmax(value[rows])))
+
+
+def standings(mean: FloatArray, std: FloatArray, seeds: FloatArray, best: int) -> npt.NDArray[np.object_]:
+    """How comparable rows stand to the best of them: Welch's t over seeds, adjusted by Holm."""
     found = welch(mean[best], std[best], seeds[best], mean, std, seeds)
-    p = np.where(np.arange(len(rows)) == best, np.nan, found.p)
-    adjusted = holm(p)
+    adjusted = holm(np.where(np.arange(len(mean)) == best, np.nan, found.p))
     standing = np.where(np.isnan(adjusted), "untested", np.where(adjusted < ALPHA, "behind", "tie")).astype(object)
-    standing[value[rows] == value[rows][best]] = "tie"
+    standing[mean == mean[best]] = "tie"
     standing[best] = "best"
     return standing

@@ -1,12 +1,17 @@
-"""Which rows cannot be told apart from the best."""
+"""Which rows cannot be told apart from the best: as `leaderboard show` tells it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
 
-class Interval(Protocol):
+from lgl_bench.core.types import FloatArray
+from lgl_bench.leaderboard.ranking import standings
+
+
+class Spread(Protocol):
     """What a tie is judged by."""
 
     @property
@@ -14,26 +19,21 @@ class Interval(Protocol):
         """Mean over seeds."""
 
     @property
-    def lo(self) -> float | None:
-        """Lower end of the interval."""
+    def std(self) -> float | None:
+        """Deviation over seeds."""
 
     @property
-    def hi(self) -> float | None:
-        """Upper end of the interval."""
+    def seeds(self) -> int | None:
+        """How many."""
 
 
-def ties(rows: Sequence[Interval]) -> list[str]:
-    """Of rows that may be compared, best first: "best", "tie", "behind", or "untested" without an interval.
+def ties(rows: Sequence[Spread]) -> list[str]:
+    """Of rows that may be compared, best first: "best", "tie", "behind", or "untested" with fewer than three seeds."""
+    if not rows:
+        return []
+    mean, std, seeds = (_numbers([getattr(row, name) for row in rows]) for name in ("mean", "std", "seeds"))
+    return [str(standing) for standing in standings(mean, std, seeds, 0)]
 
-    A row ties with the best where their intervals overlap.
-    """
-    found = []
-    for at, row in enumerate(rows):
-        best = rows[0]
-        if at == 0 or row.mean == best.mean:
-            found.append("tie" if at else "best")
-        elif row.lo is None or row.hi is None or best.lo is None or best.hi is None:
-            found.append("untested")
-        else:
-            found.append("tie" if row.hi >= best.lo and row.lo <= best.hi else "behind")
-    return found
+
+def _numbers(values: list[float | None]) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

@@ -20,10 +20,15 @@ def _rows(tmp_path: Path, **given):
     return report_rows(read_sources([write_run(tmp_path / "run", year_frame(**given))]))
 
 
-def test_a_row_ties_with_the_best_where_intervals_overlap():
-    rows = [Figure(0.9, lo=0.85, hi=0.95), Figure(0.84, lo=0.8, hi=0.86), Figure(0.7, lo=0.6, hi=0.8), Figure(0.6)]
-    assert ties(rows) == ["best", "tie", "behind", "untested"]
-    assert ties([Figure(0.9), Figure(0.9), Figure(0.8)]) == ["best", "tie", "untested"]
+def test_a_row_ties_with_the_best_where_seeds_cannot_tell_them_apart():
+    rows = [
+        Figure(0.90, std=0.03, seeds=3),
+        Figure(0.88, std=0.03, seeds=3),
+        Figure(0.50, std=0.01, seeds=3),
+        Figure(0.40, std=0.01, seeds=2),
+        Figure(0.30),
+    ]
+    assert ties(rows) == ["best", "tie", "behind", "untested", "untested"]
     assert ties([]) == []
 
 

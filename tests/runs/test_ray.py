@@ -104,13 +104,21 @@ class Here:
 class Machine:
     """A node of a cluster, started by the command that people start one with."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, log: Path, *arguments: str) -> None:
+        self.log = log
         command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
         command += ["--node-ip-address=127.0.0.1", "--object-store-memory=100000000", "--disable-usage-stats"]
         command += ["--min-worker-port=0", "--max-worker-port=0", f"--dashboard-agent-listen-port={free_port()}"]
-        self.process = subprocess.Popen(
-            [*command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                [*command, *arguments], stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+            )
+
+    @property
+    def ready(self) -> bool:
+        said = self.log.read_text(encoding="utf-8")
+        assert self.process.poll() is None, said
+        return "Ray runtime started" in said
 
     @property
     def tree(self) -> list[psutil.Process]:
@@ -137,6 +145,7 @@ class Cluster:
         self.address = f"127.0.0.1:{free_port()}"
         self.machines = [
             Machine(
+                self.folder / "head.log",
                 "--head",
                 f"--port={self.address.split(':')[1]}",
                 f"--temp-dir={self.folder}",
@@ -145,10 +154,14 @@ class Cluster:
                 *([f"--ray-client-server-port={free_port()}"] if importlib.util.find_spec("grpc") else []),
             )
         ]
-        wait_until(lambda: ray_cluster._answers("127.0.0.1", int(self.address.split(":")[1])))
+        try:
+            wait_until(lambda: self.machines[0].ready)
+        except BaseException:
+            self.close()
+            raise
 
     def add(self) -> Machine:
-        self.machines.append(Machine(f"--address={self.address}"))
+        self.machines.append(Machine(self.folder / "node.log", f"--address={self.address}"))
         return self.machines[-1]
 
     def close(self) -> None:
