@@ -16,7 +16,7 @@ import numpy as np
 from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, Sheet, difference, resample
 from lgl_bench.leaderboard.stats.resampled import corrected_t
 from lgl_bench.leaderboard.stats.signflip import sign_flip
-from lgl_bench.leaderboard.stats.student import paired
+from lgl_bench.leaderboard.stats.student import paired, two_sided
 
 # Deviations of a method's scores: its seeds' quality, its own view of a vertex, and what a seed adds to a vertex.
 SETTINGS = {
@@ -67,6 +67,18 @@ def bootstrap_rates(setting: str, seeds: int, simulations: int, draws: int) -> d
             graded["a"]["auroc_weighted"], graded["b"]["auroc_weighted"], rng
         )
     return {name: count / simulations for name, count in found.items()}
+
+
+def formula_rates(simulations: int, seeds: int = 3) -> Iterator[tuple[float, float, float]]:
+    """Rejected nulls of the formula alone, with normal differences: ours, and Satterthwaite's with the square of w."""
+    rng = np.random.default_rng(seeds)
+    for share in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0):
+        seen = np.abs(rng.normal(size=simulations))
+        spread = share * rng.chisquare(seeds - 1, simulations) / (seeds - 1)
+        total = 1 - share + spread
+        w = np.maximum(spread / total, 1e-9)
+        ours, squared = (two_sided(seen / np.sqrt(total), (seeds - 1) / w**power) < 0.05 for power in (1, 2))
+        yield share, float(ours.mean()), float(squared.mean())
 
 
 def sign_flip_rates(simulations: int, years: int = 10) -> Iterator[tuple[float, float]]:
@@ -126,6 +138,9 @@ def main() -> None:
             rates = bootstrap_rates(setting, seeds, given.simulations, given.draws)
             told = ", ".join(f"{name} {rate:.1%}" for name, rate in rates.items())
             print(f"  {setting}, {seeds} seeds: {told}", flush=True)
+    print("\nits formula alone, three seeds, by the seeds' share of the variance: ours, Satterthwaite's")
+    for share, ours, squared in formula_rates(100 * given.simulations):
+        print(f"  {share}: {ours:.1%}, {squared:.1%}", flush=True)
     print("\nsign-flip test over 10 years, by the correlation of one year's difference with the next")
     for correlation, rate in sign_flip_rates(10 * given.simulations):
         print(f"  {correlation}: {rate:.1%}", flush=True)

@@ -19,6 +19,7 @@ from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.schema import METHOD, metric
 from lgl_bench.leaderboard.sources import Board
 from lgl_bench.leaderboard.stats.holm import holm
+from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import welch
 from lgl_bench.leaderboard.testing import PRINTED, WELCH, Question, Tester
 
@@ -172,7 +173,8 @@ def _measured(
         for suffix in ("mean", "std", "n_seeds")
     }
     a, b = ({suffix: values[at] for suffix, values in figures.items()} for at in (i, j))
-    found = welch(a["mean"], a["std"], a["n_seeds"], b["mean"], b["std"], b["n_seeds"])
+    shared = pooled["split"].map(shared_part).to_numpy(dtype=np.float64)[j]
+    found = welch(a["mean"], a["std"], a["n_seeds"], b["mean"], b["std"], b["n_seeds"], shared)
     reasons = pooled[f"{name}_reason"].to_numpy(dtype=object)
     undefined = np.isnan(found.value)
     why = np.where(np.isnan(a["mean"]), reasons[i], reasons[j])

@@ -62,7 +62,7 @@ def match(a: pd.DataFrame, b: pd.DataFrame) -> Matches:
         _join(a[printed["a"]], b[printed["b"]], KEY),
     ]
     for found in named:
-        found["note"] = _differing(a, b, found, ("detector", "threshold"))
+        found["note"] = _differing(a, b, found, ("detector", "threshold", "budget"))
     pairs = pd.concat([pairs, *named], ignore_index=True)[["a", "b", "note"]]
     seen_a, seen_b = {*pairs["a"], *refused["a"]}, {*pairs["b"], *refused["b"]}
     return Matches(

@@ -13,6 +13,7 @@ import pandas as pd
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.leaderboard.schema import COMPARABLE, RANKS, RANKS_DECISIONS, metric
 from lgl_bench.leaderboard.stats.holm import holm
+from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import welch
 
 ALPHA = 0.05
@@ -62,12 +63,12 @@ def _standing(frame: pd.DataFrame, rows: IntArray, value: FloatArray, by: str) -
         frame[f"{by}_{suffix}"].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
         for suffix in ("mean", "std", "n_seeds")
     )
-    return standings(mean, std, seeds, int(np.argmax(value[rows])))
+    return standings(mean, std, seeds, int(np.argmax(value[rows])), str(frame["split"].iloc[rows[0]]))
 
 
-def standings(mean: FloatArray, std: FloatArray, seeds: FloatArray, best: int) -> npt.NDArray[np.object_]:
-    """How comparable rows stand to the best of them: Welch's t over seeds, adjusted by Holm."""
-    found = welch(mean[best], std[best], seeds[best], mean, std, seeds)
+def standings(mean: FloatArray, std: FloatArray, seeds: FloatArray, best: int, split: str) -> npt.NDArray[np.object_]:
+    """How comparable rows of a split stand to the best of them: Welch's t over seeds, adjusted by Holm."""
+    found = welch(mean[best], std[best], seeds[best], mean, std, seeds, shared_part(split))
     adjusted = holm(np.where(np.arange(len(mean)) == best, np.nan, found.p))
     standing = np.where(np.isnan(adjusted), "untested", np.where(adjusted < ALPHA, "behind", "tie")).astype(object)
     standing[mean == mean[best]] = "tie"

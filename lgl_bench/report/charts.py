@@ -95,9 +95,9 @@ def _sample(one: Series) -> str:
     return tag("svg", drawn, viewBox="0 0 22 10", class_=style, aria_hidden="true")
 
 
-def svg(width: float, height: float, *parts: str, css: str = "chart") -> str:
-    """A drawing that is an image to a screen reader, named by its title."""
-    return tag("svg", *parts, viewBox=f"0 0 {width:g} {height:g}", class_=css, role="img")
+def svg(across: float, height: float, *parts: str, css: str = "chart", width: float | None = None) -> str:
+    """A drawing that is an image to a screen reader, named by its title; as wide as its place unless `width` says."""
+    return tag("svg", *parts, viewBox=f"0 0 {across:g} {height:g}", class_=css, width=width, role="img")
 
 
 def _scales(series: Sequence[Series], axes: Axes) -> tuple[Scale, Scale]:

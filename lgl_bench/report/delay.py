@@ -153,8 +153,9 @@ def _cell(values: Sequence[float | None]) -> tuple[float, float | None]:
 def _grid(found: dict[Row, Delays], born: dict[int, int], label: str) -> Chart:
     classes = sorted(born, key=lambda k: (born[k], k))
     step = 22.0
-    left, top = 250.0, 30.0
-    width, height = left + step * len(classes) + 20, top + step * len(found) + 40
+    across = 34.0
+    left, top = 250.0, 8.0
+    width, height = max(left + across * len(classes) + 20, left + 250), top + step * len(found) + 40
     said = f"{len(classes)} classes emerge on {label}; rows are methods."
     parts = [tag("title", text(f"Delay of detection: {label}")), tag("desc", text(said))]
     for row_at, (row, delays) in enumerate(found.items()):
@@ -164,15 +165,14 @@ def _grid(found: dict[Row, Delays], born: dict[int, int], label: str) -> Chart:
         parts.append(tag("text", tag("title", text(name)), text(cut), x=left - 10, y=y + 4, class_="tick end"))
         for at, k in enumerate(classes):
             if delays.get(k):
-                parts.append(_dot(left + step * at + step / 2, y, k, born[k], delays[k]))
+                parts.append(_dot(left + across * at + across / 2, y, k, born[k], delays[k]))
     for at, k in enumerate(classes):
         if at == 0 or born[k] != born[classes[at - 1]]:
-            x = left + step * at
+            x = left + across * at
             parts.append(tag("line", x1=x, x2=x, y1=top - 4, y2=top + step * len(found) + 6, class_="grid"))
             parts.append(tag("text", text(born[k]), x=x + 3, y=height - 20, class_="tick"))
     parts.append(tag("text", text("classes, by the year they were born in"), x=left, y=height - 4, class_="name"))
-    parts.append(tag("text", text(label), x=4, y=14, class_="name"))
-    return Chart(f"Delay of detection: {label}", svg(width, height, *parts, css="chart natural"))
+    return Chart(label, svg(width, height, *parts, css="chart natural", width=width))
 
 
 def _dot(x: float, y: float, k: int, born: int, values: Sequence[float | None]) -> str:

@@ -71,7 +71,7 @@ def slug(*texts: str) -> str:
     """A short file name that no two different texts share.
 
     >>> slug("gcn", "good(odin)")
-    'gcn-good-odin-3da92ba4'
+    'gcn-good-odin-a41dee3e'
     """
     whole = "\x00".join(texts)
     words = re.sub(r"[^a-z0-9]+", "-", " ".join(texts).lower()).strip("-")[:_LONGEST_SLUG].rstrip("-")

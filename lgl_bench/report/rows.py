@@ -119,7 +119,8 @@ def _ranked(rows: list[Row]) -> list[Row]:
 
     ordered = sorted(rows, key=lambda row: (value(row) is None, -(value(row) or 0.0), row.detector, row.backbone))
     counted = [row for row in ordered if value(row) is not None]
-    standing = ties([row.figures[row.ranks_by] for row in counted])
+    split = rows[0].place.values[PLACE.index("split")] if rows else ""
+    standing = ties([row.figures[row.ranks_by] for row in counted], split)
     return [
         *(
             replace(row, rank=1 + sum((value(other) or 0.0) > (value(row) or 0.0) for other in counted), standing=mark)

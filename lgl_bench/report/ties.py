@@ -27,12 +27,12 @@ class Spread(Protocol):
         """How many."""
 
 
-def ties(rows: Sequence[Spread]) -> list[str]:
+def ties(rows: Sequence[Spread], split: str) -> list[str]:
     """Of rows that may be compared, best first: "best", "tie", "behind", or "untested" with fewer than three seeds."""
     if not rows:
         return []
     mean, std, seeds = (_numbers([getattr(row, name) for row in rows]) for name in ("mean", "std", "seeds"))
-    return [str(standing) for standing in standings(mean, std, seeds, 0)]
+    return [str(standing) for standing in standings(mean, std, seeds, 0, split)]
 
 
 def _numbers(values: list[float | None]) -> FloatArray:

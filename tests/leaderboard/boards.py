@@ -87,8 +87,8 @@ def growing_stream(years: int = 9, size: int = 200) -> Stream:
 
 
 def static_stream() -> Stream:
-    """A graph without years, with a published split."""
-    recipe = Recipe(times=(0,), growth=(300,), births=(4,), features=4, split=True, seed=1)
+    """A graph without years, of seven classes, with a published split."""
+    recipe = Recipe(times=(0,), growth=(420,), births=(7,), features=4, split=True, seed=1)
     return generate(recipe, StreamInfo("standing", t0=None))
 
 

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
+from lgl_bench.leaderboard import testing
+from lgl_bench.leaderboard.answers import load_answers
 from lgl_bench.leaderboard.compare import compare
 from lgl_bench.leaderboard.published import open_world_lgl
 from lgl_bench.leaderboard.sources import Board, open_board
@@ -62,6 +64,12 @@ def test_one_seed_with_another_value_is_not_tested():
 def test_less_is_better_where_it_is():
     a, b = (board(row(**figures("fpr95", value, 0.01, 3))) for value in (0.5, 0.3))
     assert compare([named(a), named(b)], metrics=["fpr95"]).rows["verdict"].tolist() == ["better"]
+
+
+def test_tables_of_seeds_that_split_anew_need_more_of_a_difference():
+    for split, verdict in (("temporal", "better"), ("60-20-20", "tie")):
+        a, b = (board(row(value, split=split)) for value in (0.700, 0.728))
+        assert verdicts(compare([named(a), named(b)])) == {"msp": verdict}
 
 
 def test_p_values_are_adjusted_within_stream_and_metric():
@@ -143,6 +151,12 @@ def test_fewer_than_six_streams_are_ranked_and_not_tested():
         {"method": "gcn msp [2]", "mean_rank": 1.0},
         {"method": "gcn msp [1]", "mean_rank": 2.0},
     ]
+
+
+def test_a_name_that_stands_for_several_rows_is_not_ranked_over_streams():
+    twice = [row(0.5 + eps, detector=f"odin(eps={eps})", stream=stream) for eps in (0.1, 0.2) for stream in "st"]
+    (across,) = compare([named(board(*twice, row(0.5, stream="s"), row(0.5, stream="t")))], within=True).across
+    assert [entry["method"] for entry in across["ranks"]] == ["gcn msp"]
 
 
 def test_from_six_streams_on_methods_are_tested_over_them():
@@ -276,3 +290,25 @@ def test_a_run_of_which_nothing_has_ended_is_refused(tmp_path):
     folder = made_up_run(tmp_path / "run", growing_stream(), {"x": 0.5}, seeds=0)
     with pytest.raises(DataError, match="has no rows yet"):
         open_board(folder)
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_folds_of_a_published_split_are_drawn_together_and_years_apart(tmp_path, data, monkeypatch, static):
+    seen = []
+
+    def spy(*given, **named):
+        seen.append(load_answers(*given, **named))
+        return seen[-1]
+
+    monkeypatch.setattr(testing, "load_answers", spy)
+    stream = static_stream() if static else growing_stream()
+    folder = made_up_run(tmp_path / "run", stream, {"a": 0.5, "b": 1.0})
+    compare([open_board(folder)], within=True, data_dir=data, draws=100)
+    cuts = seen[0].cuts
+    if static:
+        # One fold a class, all of the same test vertices; drawing within classes keeps new and known apart in each.
+        assert len(cuts) == 7 and {cut.block for cut in cuts} == {0}
+        assert all(np.array_equal(cut.strata, cuts[0].strata) for cut in cuts) and len(set(cuts[0].strata)) > 2
+    else:
+        assert [cut.block for cut in cuts] == list(range(6))
+        assert all(np.array_equal(cut.strata, cut.new) for cut in cuts)

@@ -74,7 +74,7 @@ def test_names_are_what_is_left_of_an_expression():
 
 
 def ours(**changes: object) -> dict[str, object]:
-    about = {"stream": "cora", "protocol": "leave-class-out", "split": "60-20-20", "restart": "", "suite": "static"}
+    about = {"stream": "cora", "protocol": "leave-class-out", "split": "60-20-20", "restart": "", "budget": "paper"}
     return row(**{**about, **changes})
 
 
@@ -95,6 +95,11 @@ def test_our_rows_find_the_printed_ones_by_name_and_say_where_parameters_differ(
     assert printed.startswith("good(")
 
 
+def test_another_budget_than_the_papers_is_noted(published):
+    (note,) = match(board(ours(detector="isomax+", head="isomax+", budget="quick")), published).pairs["note"]
+    assert note == "budget quick against paper"
+
+
 def test_a_printed_row_is_not_matched_under_another_protocol_history_or_split(published):
     for change in ({"history": "3"}, {"label_delay": 1}, {"split": "planetoid", "stream": "dblp-easy"}):
         assert match(board(ours(detector="isomax+", **change)), published).pairs.empty
@@ -110,7 +115,7 @@ def test_a_threshold_printed_for_the_best_model_meets_our_best_one(published):
     a = board(
         ours(auroc_weighted=0.6, detector="msp", threshold="naive(delta=0.1)"),
         ours(auroc_weighted=0.8, detector="odin", threshold="naive(delta=0.1)"),
-        ours(auroc_weighted=0.8, detector="odin", threshold="naive(delta=0.9)"),
+        ours(auroc_weighted=0.85, detector="odin", threshold="naive(delta=0.9)"),
     )
     found = match(a, published)
     assert found.pairs["a"].tolist() == [1]

@@ -39,6 +39,12 @@ def test_a_row_that_cannot_be_told_from_the_best_is_a_tie():
     assert found["standing"].to_dict() == {"best": "best", "close": "tie", "far": "behind"}
 
 
+def test_seeds_that_split_anew_tie_more_easily():
+    for split, standing in (("temporal", "behind"), ("60-20-20", "tie")):
+        found = ranked(board(row(0.728, detector="a", split=split), row(0.700, split=split)))
+        assert found["standing"].tolist() == ["best", standing]
+
+
 def test_fewer_than_three_seeds_are_not_tested_but_equal_values_are_ties():
     found = ranked(
         board(row(0.8, None, 1, detector="a"), row(0.7, None, 1, detector="b"), row(0.8, None, 1, detector="c"))

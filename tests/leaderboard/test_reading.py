@@ -192,17 +192,18 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(path):
     assert len(read_board(path)) == 3
 
 
-def test_a_hundred_thousand_rows_are_read_in_seconds_and_the_last_one_is_checked(tmp_path):
-    one = board(row())
-    many = pd.concat([one] * 100_000, ignore_index=True).assign(detector=[f"d{i}" for i in range(100_000)])
-    many.to_csv(tmp_path / "many.csv", index=False)
+def test_a_hundred_thousand_rows_are_read_in_seconds_and_the_last_one_is_checked(path, tmp_path):
+    header, line, *_ = path.read_text().splitlines()
+    lines = [line.replace(",msp,", f",d{i},") for i in range(100_000)]
+    many = tmp_path / "many.csv"
+    many.write_text("\n".join([header, *lines]) + "\n")
     start = time.process_time()
-    assert len(read_board(tmp_path / "many.csv")) == 100_000
+    assert len(read_board(many)) == 100_000
     assert time.process_time() - start < 10
-    many.loc[99_999, "mcc_mean"] = 2.0
-    many.to_csv(tmp_path / "many.csv", index=False)
-    with pytest.raises(DataError, match="line 100001, column 'mcc_mean'"):
-        read_board(tmp_path / "many.csv")
+    lines[-1] = lines[-1].replace(",self-reported,", ",certain,")
+    many.write_text("\n".join([header, *lines]) + "\n")
+    with pytest.raises(DataError, match="line 100001, column 'trust': 'certain'"):
+        read_board(many)
 
 
 def test_more_rows_than_any_board_has_are_refused(path, monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -71,6 +71,7 @@ def test_the_model_and_the_check_of_tables_refuse_the_same_rows(change, said):
 numbers = st.one_of(st.none(), st.floats(-1.5, 1.5))
 
 
+@settings(max_examples=50)
 @given(numbers, numbers, numbers, numbers, st.sampled_from(["", "why"]), st.sampled_from(["mcc", "fpr95", "delay"]))
 def test_what_the_model_accepts_is_what_the_check_of_tables_accepts(mean, std, lo, hi, reason, name):
     values = {"mean": mean, "std": std, "lo": lo, "hi": hi, "n_seeds": 3, "n_years": 1, "reason": reason}

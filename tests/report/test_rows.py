@@ -28,8 +28,8 @@ def test_a_row_ties_with_the_best_where_seeds_cannot_tell_them_apart():
         Figure(0.40, std=0.01, seeds=2),
         Figure(0.30),
     ]
-    assert ties(rows) == ["best", "tie", "behind", "untested", "untested"]
-    assert ties([]) == []
+    assert ties(rows, "temporal") == ["best", "tie", "behind", "untested", "untested"]
+    assert ties([], "temporal") == []
 
 
 def test_detectors_are_ranked_by_auroc_and_decisions_by_macro_f1_within_their_stream(tmp_path):

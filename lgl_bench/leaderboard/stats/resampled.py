@@ -39,6 +39,11 @@ def split_ratio(split: str) -> float:
     return int(parts[3]) / int(parts[1])
 
 
+def shared_part(split: str) -> float:
+    """n_test / n_train where every seed splits anew, 0 where all seeds have the same vertices."""
+    return split_ratio(split) if is_random(split) else 0.0
+
+
 def is_random(split: str) -> bool:
     """Whether every seed splits anew."""
     return re.fullmatch(r"\d+-\d+-\d+", split) is not None

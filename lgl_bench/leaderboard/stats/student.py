@@ -62,15 +62,18 @@ def welch(
     mean_b: FloatArray,
     std_b: FloatArray,
     seeds_b: npt.ArrayLike,
+    shared: npt.ArrayLike = 0.0,
 ) -> Difference:
     """The difference b - a by Welch's t test, from three seeds on either side.
 
     Variances u = s_a^2 / n_a and v = s_b^2 / n_b add; the degrees of freedom are
-    (u + v)^2 / (u^2 / (n_a - 1) + v^2 / (n_b - 1)). Seeds are not paired, and the vertices are taken as fixed.
+    (u + v)^2 / (u^2 / (n_a - 1) + v^2 / (n_b - 1)). Seeds are not paired, and the vertices are taken as fixed. Where
+    seeds split one graph anew, `shared` is n_test / n_train and stands beside 1 / n, as in `corrected_t`.
     """
     a, b = np.asarray(seeds_a, dtype=np.float64), np.asarray(seeds_b, dtype=np.float64)
     enough = (a >= FEWEST_SEEDS) & (b >= FEWEST_SEEDS)
-    u, v = std_a**2 / np.maximum(a, 1), std_b**2 / np.maximum(b, 1)
+    shared = np.asarray(shared, dtype=np.float64)
+    u, v = std_a**2 * (1 / np.maximum(a, 1) + shared), std_b**2 * (1 / np.maximum(b, 1) + shared)
     below = u**2 / np.maximum(a - 1, 1) + v**2 / np.maximum(b - 1, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         df = np.where(below > 0, (u + v) ** 2 / below, 1.0)

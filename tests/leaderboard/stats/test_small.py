@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lgl_bench.core.errors import UsageError
 from lgl_bench.leaderboard.stats.holm import holm
 from lgl_bench.leaderboard.stats.ranks import rank_over_streams, signed_ranks
-from lgl_bench.leaderboard.stats.resampled import corrected_t, is_random, split_ratio
+from lgl_bench.leaderboard.stats.resampled import corrected_t, is_random, shared_part, split_ratio
 from lgl_bench.leaderboard.stats.signflip import sign_flip
 from lgl_bench.leaderboard.stats.student import interval, paired, welch
 
@@ -41,6 +41,13 @@ def test_welch_is_the_test_of_scipy_with_the_difference_the_right_way_round():
     assert found.value[0] == pytest.approx(b.mean() - a.mean())
     assert found.p[0] == pytest.approx(expected.pvalue)
     assert (found.lo[0], found.hi[0]) == pytest.approx((interval_.low, interval_.high))
+
+
+def test_welch_takes_into_account_that_splits_of_one_graph_share_vertices():
+    # s = 0.1 on either side, three seeds: variance 2 * 0.01 * (1/3 + 1/3), on 4 degrees of freedom.
+    one, tenth, three = np.array([0.5]), np.array([0.1]), np.array([3])
+    found = welch(one, tenth, three, one + 0.2, tenth, three, shared=1 / 3)
+    assert found.p[0] == pytest.approx(2 * scipy.stats.t.sf(0.2 / (0.02 * 2 / 3) ** 0.5, 4))
 
 
 def test_without_any_deviation_equal_means_are_equal_and_others_differ():
@@ -89,6 +96,9 @@ def test_the_corrected_t_worked_by_hand():
 
 def test_the_ratio_of_a_split_is_read_off_its_name():
     assert split_ratio("60-20-20") == pytest.approx(1 / 3) and split_ratio("80-10-10") == pytest.approx(1 / 8)
+    assert (
+        shared_part("60-20-20") == split_ratio("60-20-20") and shared_part("planetoid") == shared_part("temporal") == 0
+    )
     assert is_random("60-20-20") and not is_random("planetoid") and not is_random("temporal")
     with pytest.raises(UsageError, match="planetoid"):
         split_ratio("planetoid")
