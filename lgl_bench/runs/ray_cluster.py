@@ -185,6 +185,8 @@ def _no_longer_than(seconds: float, otherwise: str) -> Iterator[None]:
 
     timer = threading.Timer(seconds, interrupt)
     timer.daemon = True
+    # A command started in the background ignores SIGINT, and could not be interrupted.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     try:
         yield
@@ -194,6 +196,7 @@ def _no_longer_than(seconds: float, otherwise: str) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
 
 
 def _why(error: BaseException | None) -> str:
