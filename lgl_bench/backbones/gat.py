@@ -12,6 +12,7 @@ from dgl.nn.functional import edge_softmax
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
+from lgl_bench.backbones.attention import weighted_sums
 from lgl_bench.backbones.dropout import Dropout
 from lgl_bench.backbones.inputs import Inputs
 from lgl_bench.backbones.sparse import Matrix
@@ -39,7 +40,7 @@ class AttentionLayer(nn.Module):
         sent = flat.reshape(-1, *self.bias.shape)
         into = dgl.ops.u_add_v(graph, source.contiguous(), target.contiguous())
         attention = self.drop(edge_softmax(graph, nn.functional.leaky_relu(into, 0.2)))
-        return dgl.ops.u_mul_e_sum(graph, sent, attention[:, :, None]) + self.bias  # type: ignore[no-any-return]
+        return weighted_sums(graph, sent, attention[:, :, None]) + self.bias
 
     def grow(self, outputs: int) -> None:
         """Appends outputs; the attention of what is there stays as it is, so old outputs do too."""

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
+from lgl_bench.backbones.block import Block
 from lgl_bench.backbones.inputs import Inputs
 from lgl_bench.backbones.projection import Projection
 from lgl_bench.backbones.sparse import Matrix, SparseMatrix, take_rows
@@ -78,13 +79,18 @@ class GraphSAGE(Backbone):
         assert isinstance(h, torch.Tensor)
         return (h if z is None else z), h
 
-    def _combine(self, layer: int, graph: dgl.DGLGraph, h: Matrix) -> torch.Tensor:
+    def _combine(self, layer: int, graph: Block | dgl.DGLGraph, h: Matrix) -> torch.Tensor:
         own, neighbours = self.own[layer], self.neighbours[layer]
         assert isinstance(own, Projection) and isinstance(neighbours, Projection) and own.bias is not None
-        targets = graph.num_dst_nodes()
+        targets = graph.targets if isinstance(graph, Block) else graph.num_dst_nodes()
         if isinstance(h, SparseMatrix) or h.shape[1] > own.weight.shape[1]:
             # One product for both parts: the features are read once.
             both = h @ torch.cat([own.weight, neighbours.weight], dim=1)
             mine, sent = torch.split(both, own.weight.shape[1], dim=1)
-            return mine[:targets] + own.bias + dgl.ops.copy_u_mean(graph, sent.contiguous())  # type: ignore[no-any-return]
-        return own(h[:targets]) + neighbours(dgl.ops.copy_u_mean(graph, h))  # type: ignore[no-any-return]
+            return mine[:targets] + own.bias + _mean(graph, sent.contiguous())
+        return own(h[:targets]) + neighbours(_mean(graph, h))  # type: ignore[no-any-return]
+
+
+def _mean(graph: Block | dgl.DGLGraph, h: torch.Tensor) -> torch.Tensor:
+    """Mean over the arcs into each vertex."""
+    return graph.mean(h) if isinstance(graph, Block) else dgl.ops.copy_u_mean(graph, h)

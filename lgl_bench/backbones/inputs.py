@@ -10,6 +10,7 @@ import dgl
 import dgl.ops
 import torch
 
+from lgl_bench.backbones.block import Block
 from lgl_bench.backbones.sparse import Matrix, to_matrix
 from lgl_bench.core.types import Graph
 from lgl_bench.streams.tensors import to_dgl
@@ -29,7 +30,7 @@ class Inputs:
     features: Matrix
     graph: Any
     weights: torch.Tensor | None = None
-    blocks: tuple[Any, ...] | None = None
+    blocks: tuple[Block, ...] | None = None
     _looped: Any = field(default=None, repr=False)
     _scale: torch.Tensor | None = field(default=None, repr=False)
 

@@ -1,7 +1,8 @@
 """Sparse features times a weight matrix, differentiable in both.
 
-The product is message passing on a bipartite graph from features to vertices, which DGL computes several times
-faster than a dense product where few values are non-zero.
+Where few values are non-zero this is several times faster than a dense product. Ones of a matrix that stays are
+summed by DGL, as message passing on a bipartite graph from features to vertices, the fastest of all; what is
+multiplied once or weighted is a plain sparse product; and values with a gradient, or on a GPU, are DGL's again.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import Any, TypeAlias
 import dgl
 import dgl.ops
 import numpy as np
+import scipy.sparse
 import torch
 
+from lgl_bench.backbones.products import times
 from lgl_bench.core.types import Features, Sparse
 
 # Below this share of non-zero values, and from this many columns on, the sparse product is the cheaper one. Adding
@@ -30,7 +33,9 @@ class SparseMatrix:
         self.features = features
         self.values = torch.from_numpy(features.values) if values is None else values
         self.ones = values is None and bool((features.values == 1).all())
+        self.stays = True
         self._graph: Any = None
+        self._rows: Any = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -47,10 +52,21 @@ class SparseMatrix:
             self._graph = dgl.heterograph({("feature", "in", "vertex"): ends}, num_nodes_dict=counts)
         return self._graph
 
+    @property
+    def rows(self) -> Any:
+        """The matrix as scipy has it, built on first use."""
+        if self._rows is None:
+            parts = (self.features.values, self.features.indices, self.features.indptr)
+            self._rows = scipy.sparse.csr_matrix(parts, shape=self.shape)
+        return self._rows
+
     def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
         """The product with a (columns, k) matrix."""
         if not len(self.values):
             return weight.new_zeros(self.shape[0], weight.shape[1])
+        constant = not self.values.requires_grad and self.values.device.type == "cpu"
+        if constant and not (self.ones and self.stays):
+            return times(self.rows, weight)
         if self.ones:
             product: torch.Tensor = dgl.ops.copy_u_sum(self.graph, weight)
         else:
@@ -69,7 +85,10 @@ class SparseMatrix:
         starts, lengths = self.features.indptr[chosen], np.diff(self.features.indptr)[chosen]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
-        return SparseMatrix(Sparse(indptr, self.features.indices[at], self.features.values[at], self.features.columns))
+        taken = Sparse(indptr, self.features.indices[at], self.features.values[at], self.features.columns)
+        matrix = SparseMatrix(taken)
+        matrix.stays = False
+        return matrix
 
     def to(self, device: str) -> SparseMatrix:
         """The same matrix where it is to be computed on."""

@@ -19,8 +19,11 @@ from lgl_bench.runs.rows import Row
 def class_rows(plan: Plan, reader: Reader, choices: Choices) -> pd.DataFrame:
     """One row for each method, threshold, seed and emerging class; empty for protocols without years."""
     found: list[dict[str, Any]] = []
-    for row in plan.rows if plan.suite.protocol == "temporal" else []:
-        for seed in range(plan.seeds):
+    rows = plan.rows if plan.suite.protocol == "temporal" else []
+    # Rows that read the same fits follow each other, so that each fit's answers are read from the disk once.
+    together = sorted(rows, key=lambda row: (row.stream, row.shown_backbone, row.head))
+    for seed in range(plan.seeds):
+        for row in together:
             answers = list(_answers(plan, reader, choices, row, seed))
             for threshold in ("", *plan.thresholds):
                 years = [year for part in answers if (year := _year(*part, threshold)) is not None]
@@ -32,17 +35,15 @@ def _answers(
     plan: Plan, reader: Reader, choices: Choices, row: Row, seed: int
 ) -> Iterator[tuple[Answered, FloatArray, str]]:
     """Every answered task of a row: the answers, the novelty, and the expression that was decided on."""
-    heads = {candidate.base: candidate.head for candidate in row.candidates}
-    tasks = len(plan.units[plan.chains_of(row, row.candidates[0].head)[seed]])
-    for position in range(tasks):
+    units = {candidate.base: plan.units[plan.chains_of(row, candidate.head)[seed]] for candidate in row.candidates}
+    for position in range(len(units[row.candidates[0].base])):
         base, alpha, expression = row.candidates[0].base, row.alpha, row.concrete
         if row.chosen:
             chosen = choices.of(row)[position]
             if chosen is None:
                 continue
             base, alpha, expression = chosen.candidate, chosen.alpha, chosen.expression
-        unit = plan.units[plan.chains_of(row, heads[base])[seed]][position]
-        answered = reader.answered(unit)
+        answered = reader.answered(units[base][position])
         own = answered.novelty(base) if answered is not None else None
         if answered is None or own is None:
             continue

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import complete, parse
+from lgl_bench.core.expressions import parse
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.budget import Budget
 from lgl_bench.runs.preset_file import PresetFile
@@ -23,7 +23,6 @@ from lgl_bench.runs.suite import Suite
 from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit, unit_key
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
-from lgl_bench.thresholds import thresholds
 
 
 @dataclass(slots=True)
@@ -99,7 +98,7 @@ def make_plan(
     if threads < 1:
         raise UsageError(f"--threads {threads}: at least one is needed")
     plan = Plan(suite, budget, count)
-    plan.thresholds = tuple(str(complete(parse(text), thresholds)) for text in suite.thresholds)
+    plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in suite.thresholds)
     _check_thresholds(suite)
     settings = protocol_settings(suite)
     for name, stream in streams.items():

@@ -99,7 +99,7 @@ class OpenWrf(Threshold):
             weight = counts.sum() / (2 * counts.clamp_min(1))
         with seeded(self.seed_, "open-wrf"):
             model = GCN(Shape(parts[0].graph.features.shape[1], 2), self.hidden, 2, self.dropout)
-            optimizer = torch.optim.Adam(model.parameters(), lr=self.lr)
+            optimizer = torch.optim.Adam(model.parameters(), lr=self.lr, fused=True)
             for _ in range(self.epochs):
                 optimizer.zero_grad()
                 for part, label in zip(parts, labels, strict=True):

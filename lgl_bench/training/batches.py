@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
@@ -51,7 +52,7 @@ class SampledBatches(Batches):
         self.inputs = inputs_of(task.train.graph)
         self.fit = torch.from_numpy(fit)
         self.columns = columns
-        self.size = int(backbone.batch) if backbone.batch >= 1 else max(1, round(backbone.batch * len(fit)))
+        self.size = int(backbone.batch) if backbone.batch >= 1 else math.ceil(backbone.batch * len(fit) - 1e-9)
         self.sampler = NeighbourSampler(task.train.graph, backbone.fanouts)
 
     def losses(self) -> Iterator[torch.Tensor]:

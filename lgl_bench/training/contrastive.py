@@ -89,16 +89,18 @@ class _Contrast(torch.autograd.Function):
         above = torch.zeros_like(below).index_add_(0, row, weighted)
         counts = above > 0
         losses = torch.where(counts, below.log() - above.clamp_min(1e-38).log(), 0.0)
-        ctx.save_for_backward(unit, e, below, above, weighted, row, at, counts)
-        ctx.tau = tau
+        ctx.save_for_backward(unit, below, above, weighted, row, at, counts)
+        ctx.tau, ctx.e = tau, e
         return losses.sum() / len(unit)
 
     @staticmethod
     def backward(ctx: Any, outer: torch.Tensor) -> Any:
-        unit, e, below, above, weighted, row, at, counts = ctx.saved_tensors
+        unit, below, above, weighted, row, at, counts = ctx.saved_tensors
         scale = counts / (ctx.tau * len(unit)) * outer
-        # d loss / d sim_ij = scale_i (e_ij / below_i - gamma_ij e_ij / above_i)
-        grad = e * (scale / below)[:, None]
+        # d loss / d sim_ij = scale_i (e_ij / below_i - gamma_ij e_ij / above_i), in the place of e: it is the one large
+        # matrix, and clearing a second one costs more than filling it. So there is no second backward pass.
+        grad, ctx.e = ctx.e, None
+        grad *= (scale / below)[:, None]
         grad.view(-1).index_add_(0, at, -weighted * (scale / above.clamp_min(1e-38))[row])
         # Two products instead of adding the transpose, which would walk across the rows.
         return grad @ unit + grad.T @ unit, None, None, None, None

@@ -7,13 +7,12 @@ draw comes from torch's generator, whatever runs beside it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import dgl
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from lgl_bench.backbones.block import Block
 from lgl_bench.core.types import Graph, IntArray
 
 
@@ -33,15 +32,15 @@ class NeighbourSampler:
         self.fanouts = fanouts
         self._place = np.full(graph.num_vertices, -1, dtype=np.int64)
 
-    def sample(self, seeds: IntArray) -> tuple[IntArray, tuple[Any, ...]]:
+    def sample(self, seeds: IntArray) -> tuple[IntArray, tuple[Block, ...]]:
         """The vertices whose features are read, and one block a layer that ends in the seeds."""
-        blocks: list[Any] = []
+        blocks: list[Block] = []
         for fanout in reversed(self.fanouts):
             block, seeds = self._block(seeds, fanout)
             blocks.insert(0, block)
         return seeds, tuple(blocks)
 
-    def _block(self, targets: IntArray, fanout: int) -> tuple[Any, IntArray]:
+    def _block(self, targets: IntArray, fanout: int) -> tuple[Block, IntArray]:
         counts = self.starts[targets + 1] - self.starts[targets]
         first = np.cumsum(counts) - counts
         row = np.repeat(np.arange(len(targets)), counts)
@@ -49,17 +48,17 @@ class NeighbourSampler:
         arcs = self.starts[targets][row] + at
         crowded = counts > fanout
         if crowded.any():
-            keep = _kept(row, at, crowded, fanout)
-            row, arcs = row[keep], arcs[keep]
+            arcs = arcs[_kept(row, at, crowded, fanout)]
+            counts = np.minimum(counts, fanout)
         read = self.sources[arcs]
         # Targets first, as a layer expects them, then whoever else is read.
         self._place[targets] = np.arange(len(targets))
         others = np.unique(read[self._place[read] < 0])
         vertices = np.concatenate([targets, others])
         self._place[others] = np.arange(len(targets), len(vertices))
-        ends = (torch.from_numpy(self._place[read]), torch.from_numpy(row))
+        block = Block(np.concatenate([[0], np.cumsum(counts)]), self._place[read], len(vertices))
         self._place[vertices] = -1
-        return dgl.create_block(ends, num_src_nodes=len(vertices), num_dst_nodes=len(targets)), vertices
+        return block, vertices
 
 
 def _kept(row: IntArray, at: IntArray, crowded: npt.NDArray[np.bool_], fanout: int) -> npt.NDArray[np.bool_]:

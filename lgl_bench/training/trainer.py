@@ -91,7 +91,7 @@ def train(
         model.to(device)
         model.head.begin(torch.from_numpy(columns[fit_vertices]).to(device))
         batches = batches_of(model, task, fit_vertices, torch.from_numpy(columns), device)
-        optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr)
+        optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
         for epoch in range(1, parameters.epochs + 1):
             model.train()
             for loss in batches.losses():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.core.expressions import parse
 from lgl_bench.runs.budget import BUDGETS
 from lgl_bench.runs.presets import preset
 from lgl_bench.runs.suite import expand, load_suite, suites
@@ -68,3 +69,11 @@ def test_a_budget_caps_width_epochs_and_dropout_and_raises_small_steps():
     assert capped.training.epochs == 10 and capped.training.lr >= 0.01
     assert capped.backbone["dropout"] == min(whole.backbone["dropout"], 0.5)
     assert BUDGETS["paper"].cap(whole) == whole
+
+
+def test_a_budget_caps_the_epochs_of_a_threshold_that_trains_unless_they_are_given():
+    quick, paper = BUDGETS["quick"], BUDGETS["paper"]
+    assert dict(quick.cap_threshold(parse("open-wrf(q=0.2)")).parameters)["epochs"] == 50
+    assert dict(quick.cap_threshold(parse("open-wrf(epochs=120)")).parameters)["epochs"] == 120
+    assert dict(paper.cap_threshold(parse("open-wrf")).parameters)["epochs"] == 200
+    assert str(quick.cap_threshold(parse("naive"))) == "naive(delta=0.1)"

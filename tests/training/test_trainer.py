@@ -202,9 +202,10 @@ def test_an_epoch_of_graphsage_walks_over_every_training_vertex_once(task, monke
     assert not np.array_equal(*orders)
 
 
-def test_a_batch_below_one_is_a_share_of_the_training_vertices(task):
+@pytest.mark.parametrize("count", [15, 60, 61, 64])
+def test_a_batch_below_one_is_a_share_of_the_training_vertices_and_leaves_no_odd_one_over(task, count):
     model = fresh(task, "graphsage", batch=0.2)
-    fit = np.flatnonzero(task.fit_mask)
-    assert trainer.batches_of(model, task, fit, torch.from_numpy(model.columns(task.train.labels))).size == round(
-        0.2 * len(fit)
-    )
+    fit = np.flatnonzero(task.fit_mask)[:count]
+    columns = torch.from_numpy(model.columns(task.train.labels))
+    assert len(fit) == count
+    assert sum(1 for _ in trainer.batches_of(model, task, fit, columns).losses()) == 5
