@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.leaderboard.stats.ranks import rank_over_streams
 from lgl_bench.report.charts import Axes, Dot, Series, chart
 from lgl_bench.report.cost import pareto
-from lgl_bench.report.critical import critical_panel
+from lgl_bench.report.critical import _diagram, critical_panel
 from lgl_bench.report.metrics import METRICS
 from lgl_bench.report.rows import Figure, report_rows
 from lgl_bench.report.sources import read_sources
@@ -92,6 +94,15 @@ def test_below_six_streams_there_is_no_critical_difference(tmp_path):
     enough = critical_panel(_rows(tmp_path / "enough", streams=["a", "b", "c", "d", "e", "f"]))
     assert not enough.empty and len(enough.charts) == 1
     assert enough.table is not None and enough.table.rows[0][1] == 1.0
+
+
+def test_the_diagram_joins_those_whom_the_signed_ranks_cannot_tell_apart():
+    # Three methods, six streams. Each pair's smallest possible p is 2/64; times three by Holm 0.094: no pair differs.
+    six = rank_over_streams(np.array([[3.0, 2.0, 1.0]] * 6) + np.arange(6)[:, None], ["a", "b", "c"])
+    assert six.bars == [(0, 2)] and _diagram(six).svg.count("line cd") == 1
+    # On seven streams it is 2/128, times three 0.047: all differ.
+    seven = rank_over_streams(np.array([[3.0, 2.0, 1.0]] * 7) + np.arange(7)[:, None], ["a", "b", "c"])
+    assert seven.bars == [] and _diagram(seven).svg.count("line cd") == 0
 
 
 def test_the_front_leaves_out_what_is_dearer_and_no_better():
