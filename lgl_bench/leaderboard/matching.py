@@ -5,7 +5,8 @@ where suite, suite version, data checksum, protocol, split, history, restart, la
 where they are not, the columns that differ are named. Preset and selection may differ, and are then noted.
 
 Printed rows have no checksum, budget, restart or suite of ours. They match by stream, protocol, split, history, label
-delay, track, backbone and the names in the expressions: `odin` whatever its parameters, the same ones preferred.
+delay, track, backbone and the names in the expressions: `odin` whatever its parameters, the same ones preferred. Rows
+of a twin are refused beside printed rows of the stream it stands in for.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from lgl_bench.leaderboard.schema import COMPARABLE, KEY, METHOD, RANKS
 
 _NOTED = ("preset", "select")
 _AUTO = "good(auto)"
+_TWIN = r"^(.+)-twin(?:\(.*\))?$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,14 @@ def match(a: pd.DataFrame, b: pd.DataFrame) -> Matches:
         ours_a.drop(pairs["a"].to_numpy()), ours_b.drop(pairs["b"].to_numpy()).drop_duplicates(list(METHOD)), METHOD
     )
     refused["why"] = _why(a, b, refused)
+    twins = pd.concat(
+        [
+            _named(_originals(ours_a), b[printed["b"]]),
+            _named(_originals(ours_b), a[printed["a"]]).rename(columns={"a": "b", "b": "a"}),
+        ]
+    )
+    twins["why"] = [f"a synthetic twin stands in: {told}" for told in _differing(a, b, twins, ("stream",))]
+    refused = pd.concat([refused, twins], ignore_index=True)
     pairs["note"] = _differing(a, b, pairs, _NOTED)
     named = [
         _named(ours_a, b[printed["b"]]),
@@ -128,6 +138,12 @@ def _short(value: str, name: str) -> str:
     if name == "stream_checksum":
         value = value[:12]
     return value or "none"
+
+
+def _originals(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of twins, under the name of the stream each stands in for."""
+    original = frame["stream"].str.extract(_TWIN, expand=False)
+    return frame.assign(stream=original)[original.notna()]
 
 
 def _named(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:

@@ -105,6 +105,17 @@ def test_a_printed_row_is_not_matched_under_another_protocol_history_or_split(pu
         assert match(board(ours(detector="isomax+", **change)), published).pairs.empty
 
 
+@pytest.mark.parametrize("name", ["dblp-easy-twin", "dblp-easy-twin(homophily=0.3)"])
+def test_a_twin_is_refused_beside_the_figures_of_the_stream_it_stands_in_for(published, name):
+    temporal = {"protocol": "temporal", "split": "temporal", "restart": "warm"}
+    twin = board(ours(stream=name, detector="isomax+", head="isomax+", **temporal))
+    for found in (match(twin, published), match(published, twin)):
+        assert found.pairs.empty
+        assert found.refused["why"].iloc[0].startswith("a synthetic twin stands in: stream ")
+        assert "dblp-easy" in found.refused["why"].iloc[0]
+    assert not len(match(twin, published).only_a)
+
+
 def test_the_printed_parameters_win_over_others_of_the_same_name(published):
     a = board(ours(detector="odin(eps=0.5,temperature=1.0)"), ours(detector="odin(eps=0.05,temperature=1000.0)"))
     found = match(a, published)

@@ -145,22 +145,21 @@ COMMAND = [sys.executable, "-m", "lgl_bench.cli", "run", "--suite", "smoke", "--
 def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path):
     arguments = ["--stream", "dblp-easy-twin", "--backbone", "gcn", "--detector", "odin", "--detector", "gdoc"]
     subprocess.run([*COMMAND[:-2], *arguments, "--out", str(tmp_path / "whole")], check=True, capture_output=True)
-    for _ in range(10):
+    moments = [random.uniform(1, 9) for _ in range(10)]
+    for moment in moments:
         process = subprocess.Popen(
             [*COMMAND[:-2], *arguments, "--out", str(tmp_path / "killed")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        moment = random.uniform(1, 9)
-        print(f"killed after {moment:.2f} s")
         time.sleep(moment)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     subprocess.run([*COMMAND[:-2], *arguments, "--out", str(tmp_path / "killed")], check=True, capture_output=True)
     whole, killed = stored(tmp_path / "whole"), stored(tmp_path / "killed")
-    assert list(whole) == list(killed)
-    assert [name for name in whole if whole[name] != killed[name]] == []
+    assert list(whole) == list(killed), moments
+    assert [name for name in whole if whole[name] != killed[name]] == [], moments
 
 
 def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_complete(tmp_path):
