@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from lgl_bench.report.sources import YEAR_KEYS
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
 
 SHOWN = ("auroc", "accuracy", "macro_f1")
 FEWEST_SEEDS = 3
@@ -54,10 +54,10 @@ class Curve:
 
 
 def curves_of(years: pd.DataFrame) -> dict[tuple[str, ...], Curve]:
-    """The curve of every method in year rows, by the values of `YEAR_KEYS`."""
+    """The curve of every method in year rows, by the values of `METHOD_KEYS`."""
     if not len(years):
         return {}
-    keys = list(YEAR_KEYS)
+    keys = list(METHOD_KEYS)
     fine = years[years["status"] == "ok"]
     if not len(fine):
         return {}

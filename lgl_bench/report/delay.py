@@ -14,11 +14,12 @@ import pandas as pd
 from lgl_bench.core.errors import DataError, LglBenchError
 from lgl_bench.core.types import IntArray
 from lgl_bench.detectors.good import mix
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.report.charts import Chart, svg
 from lgl_bench.report.names import expression, shape
 from lgl_bench.report.panel import Panel, Table
 from lgl_bench.report.rows import Row
-from lgl_bench.report.sources import PLACE, YEAR_KEYS, Source
+from lgl_bench.report.sources import PLACE, Source
 from lgl_bench.report.svg import tag, text
 from lgl_bench.runs.store import RunStore
 
@@ -116,7 +117,7 @@ def _of(row: Row, years: pd.DataFrame) -> pd.DataFrame:
     """The year rows behind a row."""
     place = dict(zip(PLACE, row.place.values, strict=True))
     fits = years["status"] == "ok"
-    for name in YEAR_KEYS:
+    for name in METHOD_KEYS:
         fits &= years[name] == (place[name] if name in place else getattr(row, name))
     return years[fits]
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.report.curves import Curve, curves_of
 from lgl_bench.report.metrics import METRICS, RANKS, RANKS_DECISIONS
 from lgl_bench.report.names import shape, slug
-from lgl_bench.report.sources import METHOD, PLACE, YEAR_KEYS, Source
+from lgl_bench.report.sources import METHOD, PLACE, Source
 from lgl_bench.report.ties import ties
 
 
@@ -159,7 +160,7 @@ def _row(
         peak_memory_mb=_number(record["peak_memory_mb"]),
         n_new=_number(record["n_new"]),
         facts={name: record[name] for name in ("trust", "submitter", "device", "created_at")},
-        curve=curves.get(tuple(record[name] for name in YEAR_KEYS)),
+        curve=curves.get(tuple(record[name] for name in METHOD_KEYS)),
         source=source,
     )
 

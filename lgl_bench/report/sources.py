@@ -13,39 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.leaderboard.schema import COMPARABLE, KEY
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.report.metrics import METRICS
 
-PLACE = (
-    "suite",
-    "suite_version",
-    "stream",
-    "stream_checksum",
-    "protocol",
-    "split",
-    "history",
-    "restart",
-    "label_delay",
-    "track",
-    "budget",
-)
-METHOD = ("backbone", "head", "detector", "threshold", "preset", "select")
+PLACE = tuple(name for name in KEY if name == "stream" or name in COMPARABLE)
+METHOD = tuple(name for name in KEY if name not in PLACE)
 FACTS = ("chosen", "trust", "submitter", "created_at", "lgl_bench", "torch", "dgl", "python", "device", "git_commit")
 NUMBERS = ("n_new", "fit_seconds", "peak_memory_mb", "tuning_trials")
 _NEEDED = ("stream", "backbone", "detector")
-YEAR_KEYS = (
-    "stream",
-    "protocol",
-    "split",
-    "history",
-    "restart",
-    "label_delay",
-    "track",
-    "backbone",
-    "head",
-    "detector",
-    "threshold",
-    "preset",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +135,12 @@ def _years(path: Path) -> pd.DataFrame:
         years: pd.DataFrame = pq.ParquetFile(path).read().to_pandas()
     except (OSError, pa.ArrowException) as error:
         raise DataError(f"{path} cannot be read: {error}; remove it and give the run's command again") from error
-    missing = [name for name in (*YEAR_KEYS, "seed", "time", "fold", "role", "status") if name not in years]
+    missing = [name for name in (*METHOD_KEYS, "seed", "time", "fold", "role", "status") if name not in years]
     if missing and len(years):
         raise DataError(f"{path} has no column '{missing[0]}'; remove it and give the run's command again")
     if not len(years):
         return pd.DataFrame()
-    for name in (*YEAR_KEYS, "fold"):
+    for name in (*METHOD_KEYS, "fold"):
         years[name] = years[name].astype(object).where(years[name].notna(), "").astype(str)
     return years
 
