@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.stats
 
 from lgl_bench.core.types import BoolArray, FloatArray, Value
 
@@ -17,10 +16,10 @@ def auroc(new: BoolArray, novelty: FloatArray) -> Value:
     """
     if reason := _one_sided(new):
         return Value(None, reason)
-    count_new, count_known = int(new.sum()), int((~new).sum())
-    ranks = scipy.stats.rankdata(novelty)
-    above = ranks[new].sum() - count_new * (count_new + 1) / 2
-    return Value(float(above / (count_new * count_known)))
+    found, called = _cumulated(new, novelty)
+    # Known vertices that enter with a cut lie below all new ones found before it, and tie with those that enter with it.
+    below = np.diff(called - found, prepend=0.0) * (found - np.diff(found, prepend=0.0) / 2)
+    return Value(float(below.sum() / (found[-1] * (len(new) - found[-1]))))
 
 
 def aupr(new: BoolArray, novelty: FloatArray) -> Value:
