@@ -17,7 +17,7 @@ def auroc(new: BoolArray, novelty: FloatArray) -> Value:
     if reason := _one_sided(new):
         return Value(None, reason)
     found, called = _cumulated(new, novelty)
-    # Known vertices that enter with a cut lie below all new ones found before it, and tie with those that enter with it.
+    # Known vertices that enter with a cut lie below the new ones found before it, and tie with those that enter too.
     below = np.diff(called - found, prepend=0.0) * (found - np.diff(found, prepend=0.0) / 2)
     return Value(float(below.sum() / (found[-1] * (len(new) - found[-1]))))
 

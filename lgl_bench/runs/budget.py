@@ -11,40 +11,59 @@ from lgl_bench.thresholds import thresholds
 
 
 @dataclass(frozen=True, slots=True)
+class Caps:
+    """What a fit may spend.
+
+    Attributes:
+        hidden: Widest hidden layer; attention heads count together.
+        epochs: Most epochs.
+        least_lr: Fewer steps must be larger ones: no learning rate is lower.
+        most_dropout: A narrow layer that loses nine of ten units does not learn in few epochs: no dropout is higher.
+        heads: Most attention heads: few wide ones learn as much as many narrow ones, in half the time.
+    """
+
+    hidden: int
+    epochs: int
+    least_lr: float
+    most_dropout: float
+    heads: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """How much a run may spend.
 
     Attributes:
         seeds: Default number of seeds.
-        hidden: Widest hidden layer; a GAT's heads count together.
-        epochs: Most epochs a fit.
-        least_lr: Fewer steps must be larger ones: no learning rate is lower.
+        caps: Of a fit; None for none.
+        attention: Of a fit of a backbone with attention heads, which learns more slowly; None for the same.
         threshold_epochs: Most epochs of a threshold that trains a classifier, where its expression does not say.
-        most_dropout: A narrow layer that loses nine of ten units does not learn in few epochs: no dropout is higher.
     """
 
     name: str
     seeds: int
-    hidden: int | None = None
-    epochs: int | None = None
-    least_lr: float = 0.0
-    most_dropout: float = 1.0
+    caps: Caps | None = None
+    attention: Caps | None = None
     threshold_epochs: int | None = None
 
     def cap(self, preset: Preset) -> Preset:
         """The preset within the budget."""
         parameters = dict(preset.backbone)
-        if self.hidden is not None and "hidden" in parameters:
-            heads = parameters.get("heads", 1)
-            if heads > 1:
-                parameters["heads"] = heads = min(heads, 4)
-            parameters["hidden"] = max(1, min(parameters["hidden"] * heads, self.hidden) // heads)
+        caps = self.attention or self.caps if "heads" in parameters else self.caps
+        if caps is None:
+            return preset
+        heads = min(parameters.get("heads", 1), caps.heads)
+        if "heads" in parameters:
+            parameters["heads"] = heads
+        if "hidden" in parameters:
+            width = preset.backbone["hidden"] * preset.backbone.get("heads", 1)
+            parameters["hidden"] = max(1, min(width, caps.hidden) // heads)
         for name in ("dropout", "attn_dropout"):
             if name in parameters:
-                parameters[name] = min(parameters[name], self.most_dropout)
+                parameters[name] = min(parameters[name], caps.most_dropout)
         training = preset.training
-        if self.epochs is not None and training.epochs > self.epochs:
-            training = replace(training, epochs=self.epochs, lr=max(training.lr, self.least_lr))
+        if training.epochs > caps.epochs:
+            training = replace(training, epochs=caps.epochs, lr=max(training.lr, caps.least_lr))
         return replace(preset, backbone=parameters, training=training)
 
     def cap_threshold(self, given: Expression) -> Expression:
@@ -59,8 +78,8 @@ class Budget:
 BUDGETS = {
     budget.name: budget
     for budget in (
-        Budget("smoke", seeds=1, hidden=16, epochs=5, least_lr=0.02, most_dropout=0.5, threshold_epochs=20),
-        Budget("quick", seeds=3, hidden=64, epochs=10, least_lr=0.01, most_dropout=0.5, threshold_epochs=50),
+        Budget("smoke", seeds=1, caps=Caps(16, 5, 0.02, 0.5), threshold_epochs=20),
+        Budget("quick", 3, Caps(64, 10, 0.01, 0.5), attention=Caps(64, 40, 0.01, 0.2), threshold_epochs=50),
         Budget("paper", seeds=10),
     )
 }

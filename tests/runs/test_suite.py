@@ -66,8 +66,12 @@ def test_a_budget_caps_width_epochs_and_dropout_and_raises_small_steps():
     whole = preset("dblp-easy-twin", "temporal", "gat", "softmax")
     capped = BUDGETS["quick"].cap(whole)
     assert capped.backbone["hidden"] * capped.backbone["heads"] <= 64
-    assert capped.training.epochs == 10 and capped.training.lr >= 0.01
-    assert capped.backbone["dropout"] == min(whole.backbone["dropout"], 0.5)
+    assert capped.backbone["heads"] == 2 and capped.backbone["hidden"] == 32
+    assert capped.training.epochs == 40 and capped.training.lr >= 0.01
+    assert capped.backbone["dropout"] == 0.2
+    other = BUDGETS["quick"].cap(preset("dblp-easy-twin", "temporal", "graphsage", "softmax"))
+    assert other.backbone["hidden"] == 64 and "heads" not in other.backbone
+    assert other.training.epochs == 10 and other.training.lr == 0.01 and other.backbone["dropout"] == 0.5
     assert BUDGETS["paper"].cap(whole) == whole
 
 
