@@ -8,6 +8,8 @@ from lgl_bench.core.errors import DataError
 from lgl_bench.streams.catalogue import TWIN, data_folder, fetch_stream, imported, is_twin, load, manifests, twins
 from lgl_bench.streams.stream import Stream
 
+_LINE = 80
+
 
 def open_streams(
     names: tuple[str, ...], data_dir: Path | None, *, real_only: bool = False, offline: bool = False
@@ -31,7 +33,8 @@ def open_streams(
             why = "--real-only is given" if real_only else "it has no twin"
             raise DataError(f"the stream {name} is not at hand ({reason}), and {why}")
         streams[twin] = load(twin, data_dir)
-        stand_ins[name] = reason
+        # One line, not the story of every address that was tried.
+        stand_ins[name] = reason if len(reason) < _LINE else f"'lgl-bench data fetch {name}' says why"
     return streams, stand_ins
 
 
