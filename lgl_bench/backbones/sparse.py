@@ -56,7 +56,7 @@ class SparseMatrix:
     def rows(self) -> Any:
         """The matrix as scipy has it, built on first use."""
         if self._rows is None:
-            parts = (self.features.values, self.features.indices, self.features.indptr)
+            parts = (self.values.numpy(), self.features.indices, self.features.indptr)
             self._rows = scipy.sparse.csr_matrix(parts, shape=self.shape)
         return self._rows
 

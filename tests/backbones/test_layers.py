@@ -115,6 +115,8 @@ def test_a_sparse_product_and_its_gradients_equal_the_dense_ones():
     ((x @ weight) * coefficients).sum().backward()
     assert torch.allclose(by_sparse, weight.grad, atol=1e-5)
     assert torch.allclose(values.grad, x.grad[dense != 0], atol=1e-5)
+    moved = sparse.with_values(2 * sparse.values)
+    assert torch.allclose(moved @ weight, 2 * x @ weight, atol=1e-5)
     rows = torch.tensor([4, 1, 1])
     assert torch.allclose(sparse.take(rows) @ weight, x[rows] @ weight, atol=1e-5)
 

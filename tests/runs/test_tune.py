@@ -283,13 +283,13 @@ def test_the_space_is_the_papers_grid():
 def test_a_budget_makes_the_space_smaller_and_every_point_keeps_to_it(tune):
     smoke = budget("smoke")
     space = fit_space("temporal", "gcn", preset("dblp-easy", "temporal", "gcn", "softmax"), smoke)
-    assert space["hidden"] == (smoke.hidden,) and space["epochs"] == (smoke.epochs,)
-    assert min(space["lr"]) == smoke.least_lr and max(space["lr"]) == max(grid("static", "all")["lr"])
+    assert space["hidden"] == (smoke.caps.hidden,) and space["epochs"] == (smoke.caps.epochs,)
+    assert min(space["lr"]) == smoke.caps.least_lr and max(space["lr"]) == max(grid("static", "all")["lr"])
     assert space["layers"] == grid("temporal", "all")["layers"]
     found = tune(backbones=["gat"])
-    assert found.entry.parameters["hidden"] * found.entry.parameters["heads"] <= smoke.hidden
-    assert found.entry.epochs == smoke.epochs
-    assert all(trial.params["lr"] >= smoke.least_lr for trial in tune.trials())
+    assert found.entry.parameters["hidden"] * found.entry.parameters["heads"] <= smoke.caps.hidden
+    assert found.entry.epochs == smoke.caps.epochs
+    assert all(trial.params["lr"] >= smoke.caps.least_lr for trial in tune.trials())
 
 
 def test_a_grid_visits_every_point_once_and_then_rests(tune, monkeypatch):
