@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
-from lgl_bench.core.expressions import Expression, complete, parse
+from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.runs.plan import Plan, protocol_settings
 from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.provenance import provenance
@@ -17,7 +17,6 @@ from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.description import Description
 from lgl_bench.submissions.layout import BundleError
-from lgl_bench.thresholds import thresholds
 from lgl_bench.training.trainer import TrainingParameters
 
 
@@ -99,7 +98,7 @@ def _check_thresholds(plan: Plan) -> list[str]:
         raise BundleError("plan.json: its thresholds are not the suite's")
     for text, given in zip(plan.suite.thresholds, plan.thresholds, strict=True):
         try:
-            right = str(complete(parse(text), thresholds))
+            right = str(plan.budget.cap_threshold(parse(text)))
         except UnknownNameError:
             notes.append(f"{text}: not at hand here, so it is known by its decisions only")
             continue
