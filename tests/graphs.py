@@ -12,7 +12,9 @@ from lgl_bench.streams.stream import Stream, StreamInfo, assemble
 def graph(edges: list[tuple[int, int]], features: Features) -> Graph:
     """A graph from undirected edges."""
     arcs = [arc for u, v in edges for arc in ((u, v), (v, u))]
-    return Graph(features, np.array(arcs, dtype=np.int64).reshape(-1, 2).T.copy(), features.shape[0])
+    n = features.shape[0]
+    born = np.zeros(n, dtype=np.int64)
+    return Graph(features, np.array(arcs, dtype=np.int64).reshape(-1, 2).T.copy(), n, born)
 
 
 def random_graph(n: int = 12, columns: int = 6, edges: int = 20, seed: int = 0, sparse: bool = False) -> Graph:
@@ -59,5 +61,5 @@ def task_on(g: Graph, labels: IntArray, fit: IntArray, known: IntArray) -> Task:
     seen = np.full(g.num_vertices, -1, dtype=np.int64)
     seen[fit] = labels[fit]
     rest = np.setdiff1d(np.arange(g.num_vertices), fit)
-    train = Snapshot(0, g, seen, np.zeros(g.num_vertices, dtype=np.int64))
+    train = Snapshot(0, g, seen)
     return Task(1, "test", "", train, seen >= 0, rest, g, rest, known)

@@ -98,12 +98,12 @@ def renumbered(graph: Graph, order: IntArray) -> Graph:
     """The same graph with vertex `order[i]` as vertex i."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return Graph(reorder(graph.features, order), place[graph.edges], graph.num_vertices)
+    return Graph(reorder(graph.features, order), place[graph.edges], graph.num_vertices, graph.born[order])
 
 
 def without_edges(graph: Graph) -> Graph:
     """The same vertices, every one isolated."""
-    return Graph(graph.features, graph.edges[:, :0], graph.num_vertices)
+    return Graph(graph.features, graph.edges[:, :0], graph.num_vertices, graph.born)
 
 
 def full_labels(item: Bench, seed: int) -> Snapshot:

@@ -73,11 +73,13 @@ class Graph:
         features: One row a vertex, dense or sparse.
         edges: (2, m): every undirected edge as its two arcs, one after the other; no self-loops.
         num_vertices: n; vertices are 0..n-1.
+        born: The year each vertex appeared, which is no label.
     """
 
     features: Features
     edges: IntArray
     num_vertices: int
+    born: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +90,18 @@ class Snapshot:
         time: The last year inside.
         graph: Features and edges up to that year.
         labels: Global class ids; -1 where a vertex has none.
-        born: The year each vertex appeared.
         first: Position in the stream of vertex 0 (not 0 only where old years were cut off).
     """
 
     time: int
     graph: Graph
     labels: IntArray
-    born: IntArray
     first: int = 0
+
+    @property
+    def born(self) -> IntArray:
+        """The year each vertex appeared."""
+        return self.graph.born
 
 
 Role: TypeAlias = Literal["validation", "test"]

@@ -30,6 +30,7 @@ class Calibration:
         graph: The graph the calibration vertices are scored on.
         vertices: Which ones.
         trained_on: Whether that model was trained on them: only so for the first task, which has nothing else.
+        seed: Of the run; whatever a detector draws comes from it (`lgl_bench.core.seeds`).
     """
 
     model: Model
@@ -38,6 +39,7 @@ class Calibration:
     graph: Graph
     vertices: IntArray
     trained_on: bool = False
+    seed: int = 0
 
 
 class Detector(ABC):

@@ -71,7 +71,7 @@ def _task(
         time=stream.times[-1],
         role=role,
         fold="/".join(str(k) for k in hidden),
-        train=Snapshot(stream.times[-1], graph, labels, stream.born[vertices]),
+        train=Snapshot(stream.times[-1], graph, labels),
         fit_mask=fit_mask,
         calibration=np.flatnonzero(codes[vertices] == VALIDATION),
         test=test,

@@ -13,4 +13,5 @@ def induced(graph: Graph, keep: BoolArray) -> tuple[Graph, IntArray]:
     vertices = np.flatnonzero(keep)
     number = np.cumsum(keep) - 1
     inside = keep[graph.edges].all(axis=0)
-    return Graph(reorder(graph.features, vertices), number[graph.edges[:, inside]], len(vertices)), vertices
+    edges = number[graph.edges[:, inside]]
+    return Graph(reorder(graph.features, vertices), edges, len(vertices), graph.born[vertices]), vertices

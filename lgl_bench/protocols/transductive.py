@@ -39,7 +39,7 @@ class Transductive(Protocol):
             time=stream.times[-1],
             role="test",
             fold="",
-            train=Snapshot(stream.times[-1], graph, labels, stream.born),
+            train=Snapshot(stream.times[-1], graph, labels),
             fit_mask=fit_mask,
             calibration=np.flatnonzero(codes == VALIDATION),
             test=graph,

@@ -127,15 +127,16 @@ def start_model(task: Task, method: Method, before: Trained | None, seed: int) -
         return model
 
 
-def _calibration(now: Trained, before: Trained | None) -> Calibration:
+def _calibration(now: Trained, before: Trained | None, seed: int) -> Calibration:
     """Held-out vertices; else the last task's scored ones as its model saw them; else the training ones."""
     task = now.task
     if task.calibration is not None:
-        return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, task.calibration)
+        return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, task.calibration, seed=seed)
     if before is not None:
         last = before.task
-        return Calibration(before.model, last.train, before.fit_vertices, last.test, last.scored)
-    return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, now.fit_vertices, trained_on=True)
+        return Calibration(before.model, last.train, before.fit_vertices, last.test, last.scored, seed=seed)
+    seen = now.fit_vertices
+    return Calibration(now.model, task.train, seen, task.train.graph, seen, trained_on=True, seed=seed)
 
 
 def score_task(
@@ -157,7 +158,7 @@ def score_task(
         truth: Shown to the oracle threshold, which is never ranked, and to nobody else.
     """
     task, model = now.task, now.model
-    calibration = _calibration(now, before)
+    calibration = _calibration(now, before, seed)
     confidence = model.probabilities(task.test)[task.scored].max(axis=1)
     result = TaskAnswers(task, fit, predicted=model.predict(task.test)[task.scored], confidence=confidence)
     for expression in method.detectors:

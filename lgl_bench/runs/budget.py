@@ -34,6 +34,7 @@ class Budget:
     """How much a run may spend.
 
     Attributes:
+        version: Raised when the caps change: rows of different versions are not comparable.
         seeds: Default number of seeds.
         caps: Of a fit; None for none.
         attention: Of a fit of a backbone with attention heads, which learns more slowly; None for the same.
@@ -41,6 +42,7 @@ class Budget:
     """
 
     name: str
+    version: int
     seeds: int
     caps: Caps | None = None
     attention: Caps | None = None
@@ -78,9 +80,9 @@ class Budget:
 BUDGETS = {
     budget.name: budget
     for budget in (
-        Budget("smoke", seeds=1, caps=Caps(16, 5, 0.02, 0.5), threshold_epochs=20),
-        Budget("quick", 3, Caps(64, 10, 0.01, 0.5), attention=Caps(64, 40, 0.01, 0.2), threshold_epochs=50),
-        Budget("paper", seeds=10),
+        Budget("smoke", version=2, seeds=1, caps=Caps(16, 5, 0.02, 0.5), threshold_epochs=20),
+        Budget("quick", 2, 3, Caps(64, 10, 0.01, 0.5), attention=Caps(64, 40, 0.01, 0.2), threshold_epochs=50),
+        Budget("paper", version=1, seeds=10),
     )
 }
 

@@ -121,9 +121,8 @@ class Stream:
             arcs = arcs[:, (arcs >= first).all(axis=0)] - first
         return Snapshot(
             time=self.times[at],
-            graph=Graph(feature_rows(self.features, first, last), arcs, last - first),
+            graph=Graph(feature_rows(self.features, first, last), arcs, last - first, self.born[first:last]),
             labels=self.labels[first:last],
-            born=self.born[first:last],
             first=first,
         )
 

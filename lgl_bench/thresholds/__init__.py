@@ -35,5 +35,8 @@ class Threshold(ABC):
 thresholds: Registry[type[Any]] = Registry(
     "threshold",
     "lgl_bench.thresholds",
-    tuple(f"lgl_bench.thresholds.{name}" for name in ("naive", "gdoc", "openwgl", "open_wrf", "quantile", "oracle")),
+    tuple(
+        f"lgl_bench.thresholds.{name}"
+        for name in ("naive", "gdoc", "openwgl", "open_wrf", "quantile", "oracle", "references")
+    ),
 )

@@ -14,7 +14,7 @@ NAMES = {
     "heads": {"softmax", "doc", "gdoc", "isomax+", "genodin"},
     "detectors": {
         *("msp", "max-logit", "entropy", "energy", "odin", "react", "mahalanobis", "knn", "isomax+", "doc", "gdoc"),
-        *("genodin", "distmax", "random", "degree", "good"),
+        *("genodin", "distmax", "random", "degree", "recency", "good"),
     },
     "thresholds": {"naive", "gdoc", "openwgl", "open-wrf", "quantile", "conformal", "oracle"},
     "protocols": {"temporal", "leave-class-out", "transductive"},

@@ -42,7 +42,7 @@ def points(count):
 
 def snapshot(g, labels=None):
     nobody = np.full(g.num_vertices, -1)
-    return Snapshot(0, g, nobody if labels is None else np.array(labels), np.zeros(g.num_vertices, dtype=np.int64))
+    return Snapshot(0, g, nobody if labels is None else np.array(labels))
 
 
 def calibration(model, g, vertices=None):

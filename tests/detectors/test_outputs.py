@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import sklearn.covariance
 import torch
 
 from lgl_bench.core.errors import PluginError
+from lgl_bench.detectors import Calibration
 from lgl_bench.detectors.distmax import DistMax
 from lgl_bench.detectors.energy import Energy
 from lgl_bench.detectors.entropy import Entropy
@@ -20,7 +22,7 @@ from lgl_bench.detectors.mahalanobis import Mahalanobis
 from lgl_bench.detectors.max_logit import MaxLogit
 from lgl_bench.detectors.msp import Msp
 from lgl_bench.detectors.one_vs_rest import DocDetector, GDocDetector
-from lgl_bench.detectors.shortcuts import Degree, Random
+from lgl_bench.detectors.shortcuts import Degree, Random, Recency
 from lgl_bench.heads.isomax import IsoMaxPlus
 from tests.detectors.stubs import Says, fitted, points
 from tests.graphs import graph
@@ -156,11 +158,17 @@ def test_distmax_adds_largest_and_mean_logit_and_takes_off_the_entropy():
     assert (DistMax.heads, DistMax.bounded) == (("isomax+",), False)
 
 
-def test_random_noise_is_uniform_and_belongs_to_its_seed():
+def random_of(seed, g):
+    detector = Random()
+    detector.fit(None, None, np.array([0]), Calibration(None, None, np.array([0]), g, np.array([0]), seed=seed))
+    return detector.score(None, g)
+
+
+def test_random_noise_is_uniform_and_belongs_to_the_seed_of_the_run():
     g = points(4000)
-    first = Random(seed=3).score(None, g)
-    assert np.array_equal(first, Random(seed=3).score(None, g))
-    assert not np.array_equal(first, Random(seed=4).score(None, g))
+    first = random_of(3, g)
+    assert np.array_equal(first, random_of(3, g))
+    assert not np.array_equal(first, random_of(4, g))
     assert first.min() >= 0
     assert first.max() <= 1
     assert np.histogram(first, bins=4, range=(0, 1))[0] == pytest.approx([1000] * 4, abs=120)
@@ -169,6 +177,12 @@ def test_random_noise_is_uniform_and_belongs_to_its_seed():
 def test_degree_is_one_over_one_plus_the_number_of_neighbours():
     g = graph([(0, 1), (0, 2), (0, 3)], np.ones((5, 1), dtype=np.float32))
     assert Degree().score(None, g).tolist() == [1 / 4, 1 / 2, 1 / 2, 1 / 2, 1]
+
+
+def test_recency_is_the_share_of_neighbours_born_in_the_same_year_and_1_without_any():
+    g = graph([(0, 1), (0, 2), (0, 3)], np.ones((5, 1), dtype=np.float32))
+    g = replace(g, born=np.array([2001, 2001, 2000, 2000, 2001]))
+    assert Recency().score(None, g) == pytest.approx([1 / 3, 1, 0, 0, 1])
 
 
 @pytest.mark.parametrize("detector", [Knn(), Mahalanobis()])
