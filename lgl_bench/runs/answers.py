@@ -12,7 +12,7 @@ import numpy as np
 from lgl_bench.core.errors import LglBenchError, PluginError, UsageError
 from lgl_bench.core.expressions import Expression, build
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Scores, Task, Truth
-from lgl_bench.detectors import Calibration, Detector, checked, detectors
+from lgl_bench.detectors import Calibration, Detector, checked, detectors, scores_on
 from lgl_bench.detectors.good import neighbour_mean
 from lgl_bench.detectors.mapping import Mapping, learn_mapping, mapped
 from lgl_bench.protocols import Protocol
@@ -87,10 +87,11 @@ def answer_tasks(
 def check_heads(method: Method) -> None:
     """Raises where a detector cannot score on the head."""
     for expression in method.detectors:
-        supported = build(expression, detectors).heads
-        if method.head not in supported:
+        detector = build(expression, detectors)
+        if not scores_on(detector, method.head):
+            works_on = ", ".join(detector.heads)
             raise UsageError(
-                f"the detector {expression} cannot score on the head {method.head}; it works on {', '.join(supported)}"
+                f"the detector {expression} cannot score on the head {method.head}; it works on {works_on}"
             )
 
 

@@ -25,7 +25,7 @@ from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.stream import Stream
 from lgl_bench.training.model import Model, build_model
-from lgl_bench.training.trainer import Fit, TrainingParameters, train
+from lgl_bench.training.trainer import Fit, train
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _tasks(name: str, data_dir: str | None, protocol: ProtocolSetting, seed: int
 
 
 def _method(chain: ChainSpec, order: Order) -> Method:
-    preset = Preset("", chain.parameters, TrainingParameters(chain.epochs, chain.lr))
+    preset = Preset("", chain.parameters, chain.training)
     wanted: tuple[Expression, ...] = tuple(parse(text) for text in order.detectors)
     return Method(chain.backbone, chain.head, preset, wanted, tuple(parse(text) for text in order.thresholds))
 

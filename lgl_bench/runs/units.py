@@ -21,6 +21,7 @@ from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.protocols import Protocol, protocols
 from lgl_bench.thresholds import thresholds
+from lgl_bench.training.trainer import TrainingParameters
 
 STORE_FORMAT = 1
 _LIBRARIES = {"abc", "builtins", "torch", "typing"}
@@ -53,6 +54,7 @@ class ChainSpec:
         backbone_parameters: Sorted pairs.
         threads: Of every fit.
         device: "cpu" or "cuda".
+        steps: Most steps of the optimiser in a fit; None for no limit.
     """
 
     stream: str
@@ -66,11 +68,17 @@ class ChainSpec:
     seed: int
     threads: int = 1
     device: str = "cpu"
+    steps: int | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameters of the backbone."""
         return dict(self.backbone_parameters)
+
+    @property
+    def training(self) -> TrainingParameters:
+        """How every model of it is fitted."""
+        return TrainingParameters(self.epochs, self.lr, self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +113,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "parameters": [list(pair) for pair in chain.backbone_parameters],
         "epochs": chain.epochs,
         "lr": chain.lr,
+        "steps": chain.steps,
         "seed": chain.seed,
         "threads": chain.threads,
         "device": chain.device,

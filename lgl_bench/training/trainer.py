@@ -29,17 +29,21 @@ class TrainingParameters:
     Attributes:
         epochs: Walks over the training vertices.
         lr: Learning rate of Adam.
+        steps: Most steps of the optimiser, in the middle of an epoch too; None for no limit.
         patience: Stop after so many epochs without a better accuracy on held-out vertices of known classes, and
             go back to the best weights; None trains all epochs. Never used for ranked rows.
     """
 
     epochs: int = 200
     lr: float = 0.01
+    steps: int | None = None
     patience: int | None = None
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or not 0 < self.lr <= 1e30:
             raise UsageError(f"epochs = {self.epochs}, lr = {self.lr}: both must be positive and finite")
+        if self.steps is not None and self.steps < 1:
+            raise UsageError(f"steps = {self.steps}: it must be at least 1")
         if self.patience is not None and self.patience < 1:
             raise UsageError(f"patience = {self.patience}: it must be at least 1")
 
@@ -92,17 +96,23 @@ def train(
         model.head.begin(torch.from_numpy(columns[fit_vertices]).to(device))
         batches = batches_of(model, task, fit_vertices, torch.from_numpy(columns), device)
         optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
+        steps = 0
         for epoch in range(1, parameters.epochs + 1):
             model.train()
             for loss in batches.losses():
+                steps += 1
                 value = float(loss.detach())
                 if not np.isfinite(value):
                     return _end("diverged", f"the loss was {value} in epoch {epoch}", epoch, value, start, model)
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
+                if steps == parameters.steps:
+                    break
             if on_epoch is not None:
                 on_epoch(epoch, value)
+            if steps == parameters.steps:
+                break
             if held_out is not None:
                 best = _better(model, task, held_out, columns, epoch, best)
                 if epoch - best[1] >= (parameters.patience or 0):
