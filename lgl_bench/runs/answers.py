@@ -73,8 +73,10 @@ def answer_tasks(
         if skipped:
             yield TaskAnswers(task, None, skipped), truth
             continue
-        model = start_model(task, method, before if protocol.chained else None, seed)
-        fit = train(model, task, method.preset.training, seed, on_epoch)
+        start = before if protocol.chained else None
+        model = start_model(task, method, start, seed)
+        training = method.preset.training
+        fit = train(model, task, training if start is None else training.continued(), seed, on_epoch)
         if fit.status != "ok":
             before = None
             yield TaskAnswers(task, fit, f"{fit.status}: {fit.reason}"), truth

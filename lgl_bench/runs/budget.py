@@ -19,7 +19,8 @@ class Caps:
 
     Attributes:
         hidden: Widest hidden layer; attention heads count together.
-        steps: Most steps of the optimiser.
+        steps: Most steps of the optimiser in a fit that starts afresh.
+        warm_steps: The same in a fit that goes on from the weights of an earlier year.
         least_lr: Fewer steps must be larger ones: no learning rate is lower.
         most_dropout: A narrow layer that loses nine of ten units does not learn in few epochs: no dropout is higher.
         heads: Most attention heads: few wide ones learn as much as many narrow ones, in half the time.
@@ -27,6 +28,7 @@ class Caps:
 
     hidden: int
     steps: int
+    warm_steps: int
     least_lr: float
     most_dropout: float
     heads: int = 2
@@ -70,7 +72,8 @@ class Budget:
         if training.epochs > caps.steps:
             training = replace(training, lr=max(training.lr, caps.least_lr))
         # An epoch has at least one step.
-        training = replace(training, epochs=min(training.epochs, caps.steps), steps=caps.steps)
+        epochs = min(training.epochs, caps.steps)
+        training = replace(training, epochs=epochs, steps=caps.steps, warm_steps=caps.warm_steps)
         return replace(preset, backbone=parameters, training=training)
 
     def cap_threshold(self, given: Expression) -> Expression:
@@ -85,8 +88,8 @@ class Budget:
 BUDGETS = {
     budget.name: budget
     for budget in (
-        Budget("smoke", version=2, seeds=1, caps=Caps(16, 5, 0.02, 0.5), threshold_epochs=20),
-        Budget("quick", 2, 3, Caps(64, 10, 0.01, 0.5), attention=Caps(64, 40, 0.01, 0.2), threshold_epochs=50),
+        Budget("smoke", version=2, seeds=1, caps=Caps(16, 5, 5, 0.02, 0.5), threshold_epochs=20),
+        Budget("quick", 2, 3, Caps(64, 50, 20, 0.01, 0.5), attention=Caps(64, 50, 20, 0.01, 0.2), threshold_epochs=50),
         Budget("paper", version=1, seeds=10),
     )
 }

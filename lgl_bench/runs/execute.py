@@ -174,9 +174,10 @@ def _model(
     chain = order.unit.chain
     if order.weights is not None:
         return _restore(chain, task.known, stream, order.weights), None
-    chained = chain.protocol.build().chained
-    model = start_model(task, method, before if chained else None, chain.seed)
-    return model, train(model, task, method.preset.training, chain.seed, on_epoch, chain.device)
+    start = before if chain.protocol.build().chained else None
+    training = chain.training if start is None else chain.training.continued()
+    model = start_model(task, method, start, chain.seed)
+    return model, train(model, task, training, chain.seed, on_epoch, chain.device)
 
 
 def _restore(chain: ChainSpec, known: IntArray, stream: Stream, weights: bytes) -> Model:

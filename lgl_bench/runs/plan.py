@@ -157,6 +157,7 @@ def _add(
                 epochs=chosen.training.epochs,
                 lr=chosen.training.lr,
                 steps=chosen.training.steps,
+                warm_steps=chosen.training.warm_steps,
                 seed=seed,
             )
             plan.scored[chain] = sorted(always.get(head, set()))

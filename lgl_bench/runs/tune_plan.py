@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lgl_bench.backbones import backbones as all_backbones
@@ -224,7 +224,6 @@ def _fit_key(stream: Stream, setting: ProtocolSetting, backbone: str, head: str,
     """What determines a fit apart from what is searched: data, protocol, sources, versions."""
     parameters = tuple(sorted(base.backbone.items()))
     training = base.training
-    chain = ChainSpec(
-        stream.name, None, setting, backbone, head, parameters, training.epochs, training.lr, 0, steps=training.steps
-    )
+    chain = ChainSpec(stream.name, None, setting, backbone, head, parameters, training.epochs, training.lr, 0)
+    chain = replace(chain, steps=training.steps, warm_steps=training.warm_steps)
     return unit_key(chain, checksum, stream.times[-1], "", "")

@@ -16,7 +16,6 @@ from lgl_bench.detectors import detectors
 from lgl_bench.detectors.variants import variants
 from lgl_bench.runs.budget import Budget
 from lgl_bench.runs.presets import Preset, detector_preset, good_preset, grid
-from lgl_bench.training.trainer import TrainingParameters
 
 if TYPE_CHECKING:
     import optuna
@@ -54,7 +53,7 @@ def size(space: Space) -> int:
 def at(base: Preset, point: Mapping[str, float]) -> Preset:
     """The preset with the parameters of a point in place of its own."""
     typed = {name: int(value) if name in _WHOLE else float(value) for name, value in point.items()}
-    training = TrainingParameters(int(typed.pop("epochs")), typed.pop("lr"), base.training.steps)
+    training = replace(base.training, epochs=int(typed.pop("epochs")), lr=typed.pop("lr"))
     return replace(base, backbone={**base.backbone, **typed}, training=training)
 
 

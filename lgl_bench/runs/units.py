@@ -55,6 +55,7 @@ class ChainSpec:
         threads: Of every fit.
         device: "cpu" or "cuda".
         steps: Most steps of the optimiser in a fit; None for no limit.
+        warm_steps: The same in a fit that goes on from an earlier one.
     """
 
     stream: str
@@ -69,6 +70,7 @@ class ChainSpec:
     threads: int = 1
     device: str = "cpu"
     steps: int | None = None
+    warm_steps: int | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -78,7 +80,7 @@ class ChainSpec:
     @property
     def training(self) -> TrainingParameters:
         """How every model of it is fitted."""
-        return TrainingParameters(self.epochs, self.lr, self.steps)
+        return TrainingParameters(self.epochs, self.lr, self.steps, self.warm_steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "parameters": [list(pair) for pair in chain.backbone_parameters],
         "epochs": chain.epochs,
         "lr": chain.lr,
-        "steps": chain.steps,
+        "steps": [chain.steps, chain.warm_steps],
         "seed": chain.seed,
         "threads": chain.threads,
         "device": chain.device,

@@ -84,6 +84,7 @@ class _Chain(BaseModel):
     threads: int = Field(ge=1, le=1024)
     device: Annotated[str, StringConstraints(pattern="^(cpu|cuda)$")]
     steps: int | None = Field(ge=1)
+    warm_steps: int | None = Field(ge=1)
 
 
 class Description(BaseModel):
