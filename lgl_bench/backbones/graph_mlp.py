@@ -26,7 +26,7 @@ class GraphMLP(MLP):
         r: Power of the normalised adjacency in the contrastive loss.
         beta: Weight of the contrastive loss.
         tau: Its temperature.
-        batch: Vertices drawn a step.
+        batch: Vertices drawn per step; see `lgl_bench.training.batches.draw_batch`.
     """
 
     batching = "drawn"

@@ -65,7 +65,10 @@ def answer_tasks(
     seed: int,
     on_epoch: Callable[[int, float], None] | None = None,
 ) -> Iterator[tuple[TaskAnswers, Truth]]:
-    """Walks over the tasks of a protocol. The truth is passed through untouched, for metrics."""
+    """Walks over the tasks of a protocol. The truth is passed through untouched, for metrics.
+
+    A task goes on from, and is calibrated with, the last one before it whose fit is ok (`lineage`).
+    """
     check_heads(method)
     before: Trained | None = None
     for task, truth in protocol.tasks(stream, seed):
@@ -78,7 +81,6 @@ def answer_tasks(
         training = method.preset.training
         fit = train(model, task, training if start is None else training.continued(), seed, on_epoch)
         if fit.status != "ok":
-            before = None
             yield TaskAnswers(task, fit, f"{fit.status}: {fit.reason}"), truth
             continue
         now = Trained(model, task)
@@ -120,7 +122,7 @@ def why_not(task: Task) -> str:
 
 
 def start_model(task: Task, method: Method, before: Trained | None, seed: int) -> Model:
-    """A fresh model, or a copy of the one of the year before, grown by the classes that became known."""
+    """A fresh model, or a copy of the last one that was fitted, grown by the classes that became known."""
     with seeded(seed, "weights", task.time, task.fold):
         if before is None:
             features = task.train.graph.features.shape[1]
@@ -131,7 +133,7 @@ def start_model(task: Task, method: Method, before: Trained | None, seed: int) -
 
 
 def _calibration(now: Trained, before: Trained | None, seed: int) -> Calibration:
-    """Held-out vertices; else the last task's scored ones as its model saw them; else the training ones."""
+    """Held-out vertices; else the last fitted task's scored ones as its model saw them; else the training ones."""
     task = now.task
     if task.calibration is not None:
         return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, task.calibration, seed=seed)
@@ -154,7 +156,7 @@ def score_task(
 
     Args:
         now: The model and its task.
-        before: Those of the task before, for calibration.
+        before: Those of the last task before it that was fitted, for calibration.
         fit: What became of the fit, where there was one.
         method: Detectors and thresholds.
         seed: Of the run.

@@ -16,6 +16,7 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import parse
 from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.protocols import protocols
+from lgl_bench.runs.answers import why_not
 from lgl_bench.runs.budget import Budget
 from lgl_bench.runs.preset_file import PresetFile
 from lgl_bench.runs.presets import Preset, preset
@@ -186,10 +187,13 @@ def _sweeps(suite: Suite) -> list[dict[str, float]]:
 
 def _units(chain: ChainSpec, stream: Stream, prefixes: dict[int, str]) -> list[Unit]:
     units: list[Unit] = []
-    parent = ""
-    builds_on = not stream.static
+    last = ""
     for index, (task, _) in enumerate(chain.protocol.build().tasks(stream, chain.seed)):
+        # What is skipped trains nothing: it goes on from no fit, and no fit goes on from it.
+        trains = not why_not(task)
+        parent = last if trains else ""
         key = unit_key(chain, prefixes[task.time], task.time, task.fold, parent)
         units.append(Unit(key, parent, index, task.time, task.role, task.fold, chain))
-        parent = key if builds_on else ""
+        if trains and not stream.static:
+            last = key
     return units
