@@ -16,6 +16,7 @@ LEGEND = (
     "~ not told apart from the best of its group (Welch's t over seeds, Holm, 5 %; vertices taken as fixed: "
     "'lgl-bench compare --within' tests with the answers); ? fewer than three seeds; - undefined, --json says why."
 )
+_OF_RANKING = ("rank", "standing", "unranked_reason")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -36,10 +37,10 @@ _LATEX = {
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """One dictionary a row for JSON: rank, standing, key, metrics with their reasons, facts. NaN becomes None."""
     plain = frame.astype(object).where(frame.notna(), None)
-    metrics = metrics_in(name for name in frame if name not in ("group", "rank", "standing"))
+    metrics = metrics_in(name for name in frame if name not in ("group", *_OF_RANKING))
     found = []
     for row in plain.to_dict("records"):
-        entry: dict[str, Any] = {name: row[name] for name in ("rank", "standing") if name in row}
+        entry: dict[str, Any] = {name: row[name] for name in _OF_RANKING if name in row}
         entry |= {name: row[name] for name in KEY}
         entry["metrics"] = {name: {suffix: row[f"{name}_{suffix}"] for suffix in SUFFIXES} for name in metrics}
         found.append(entry | {name: row[name] for name in FACTS})
