@@ -9,13 +9,14 @@ import pandas as pd
 
 from lgl_bench.leaderboard.columns import metrics_in
 from lgl_bench.leaderboard.ranking import MARKS
-from lgl_bench.leaderboard.schema import FACTS, KEY, SUFFIXES, metric
+from lgl_bench.leaderboard.schema import DECISIONS, FACTS, KEY, SUFFIXES, metric, ranks_by
 
 NAMES = ("stream", "backbone", "detector", "threshold")
 LEGEND = (
     "~ not told apart from the best of its group (Welch's t over seeds, Holm, 5 %; vertices taken as fixed: "
     "'lgl-bench compare --within' tests with the answers); ? fewer than three seeds; - undefined, --json says why."
 )
+_OF_RANKING = ("rank", "standing", "unranked_reason")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -33,13 +34,26 @@ _LATEX = {
 }
 
 
+def default_metrics(frame: pd.DataFrame) -> tuple[str, ...]:
+    """What a table of these rows shows: accuracy, what ranks them, and what stands beside decisions."""
+    found = ["accuracy", *dict.fromkeys(ranks_by(protocol, "") for protocol in frame["protocol"])]
+    if (frame["threshold"] != "").any():
+        # What no row has, such as regret without the oracle, is left out; what ranks stays.
+        found += [name for name in DECISIONS if name == DECISIONS[0] or _has(frame, name)]
+    return tuple(found)
+
+
+def _has(frame: pd.DataFrame, name: str) -> bool:
+    return f"{name}_mean" in frame and bool(frame[f"{name}_mean"].notna().any())
+
+
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """One dictionary a row for JSON: rank, standing, key, metrics with their reasons, facts. NaN becomes None."""
     plain = frame.astype(object).where(frame.notna(), None)
-    metrics = metrics_in(name for name in frame if name not in ("group", "rank", "standing"))
+    metrics = metrics_in(name for name in frame if name not in ("group", *_OF_RANKING))
     found = []
     for row in plain.to_dict("records"):
-        entry: dict[str, Any] = {name: row[name] for name in ("rank", "standing") if name in row}
+        entry: dict[str, Any] = {name: row[name] for name in _OF_RANKING if name in row}
         entry |= {name: row[name] for name in KEY}
         entry["metrics"] = {name: {suffix: row[f"{name}_{suffix}"] for suffix in SUFFIXES} for name in metrics}
         found.append(entry | {name: row[name] for name in FACTS})
