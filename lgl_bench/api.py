@@ -175,7 +175,13 @@ def _needs_best(plan: Plan) -> bool:
 def run_facts(plan: Plan, made_by: dict[str, str]) -> RunFacts:
     """What holds for every row of a plan, and what made them."""
     suite = plan.suite
-    columns = {"suite": suite.name, "suite_version": suite.version, "budget": plan.budget.name, "select": suite.select}
+    columns = {
+        "suite": suite.name,
+        "suite_version": suite.version,
+        "budget": plan.budget.name,
+        "budget_version": plan.budget.version,
+        "select": suite.select,
+    }
     return RunFacts(columns, plan.checksums, made_by)
 
 
@@ -183,6 +189,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
     return {
         "suite": plan.suite.model_dump(mode="json"),
         "budget": plan.budget.name,
+        "budget_version": plan.budget.version,
         "seeds": plan.seeds,
         "streams": plan.checksums,
         "stand_ins": plan.stand_ins,

@@ -64,8 +64,9 @@ def made_up_run(folder: Path, methods: int, seeds: int, years: int) -> None:
     suite = {"name": "made-up", "version": 1, "protocol": "temporal", "restart": "warm", "label_delay": 0}
     suite |= {"select": "preset", "split": None, "history": None}
     streams = {f"stream-{i}": f"{i:064x}" for i in range(10)}
+    plan = {"suite": suite, "budget": "quick", "budget_version": 2, "streams": streams, "rows": []}
     folder.mkdir()
-    (folder / "plan.json").write_text(json.dumps({"suite": suite, "budget": "quick", "streams": streams, "rows": []}))
+    (folder / "plan.json").write_text(json.dumps(plan))
     frame.to_parquet(folder / "years.parquet")
 
 

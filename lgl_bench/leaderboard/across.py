@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.leaderboard.matching import shape
-from lgl_bench.leaderboard.schema import COMPARABLE, RANKS, metric
+from lgl_bench.leaderboard.schema import COMPARABLE, metric, ranks_by
 from lgl_bench.leaderboard.stats.ranks import FEWEST_STREAMS, rank_over_streams, too_few
 
 MOST_METHODS = 30
@@ -25,11 +25,9 @@ def across_streams(pooled: pd.DataFrame, boards: Sequence[str], by: str | None =
     Args:
         pooled: Rows with a column `board`, their position in `boards`.
         boards: Names; they tell methods apart where there are several.
-        by: The metric; `auroc_weighted` otherwise.
+        by: The metric; what ranks the rows without a threshold otherwise.
     """
-    name = by or RANKS
-    sign = 1.0 if metric(name).higher_is_better else -1.0
-    rows = pooled[pooled[f"{name}_mean"].notna() & (pooled["trust"] != "printed")]
+    rows = pooled[pooled["trust"] != "printed"]
     if not by:
         rows = rows[rows["threshold"] == ""]
     cells = zip(rows["backbone"], rows["detector"], rows["threshold"], rows["board"], strict=True)
@@ -37,9 +35,14 @@ def across_streams(pooled: pd.DataFrame, boards: Sequence[str], by: str | None =
         " ".join(filter(None, (backbone, shape(detector), shape(threshold), f"[{at + 1}]" if len(boards) > 1 else "")))
         for backbone, detector, threshold, at in cells
     ]
-    rows = rows.assign(method=names, value=sign * rows[f"{name}_mean"])
+    rows = rows.assign(method=names)
     found = []
     for key, part in rows.groupby(_GROUP, sort=True):
+        name = by or ranks_by(str(part["protocol"].iloc[0]), "")
+        sign = 1.0 if metric(name).higher_is_better else -1.0
+        part = part.assign(value=sign * part[f"{name}_mean"])[part[f"{name}_mean"].notna()]
+        if part.empty:
+            continue
         once = part[~part.duplicated(["stream", "method"], keep=False)]
         table = once.pivot(index="stream", columns="method", values="value")
         whole = table.dropna(axis="columns")

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.types import IntArray
-from lgl_bench.leaderboard.schema import RANKS
+from lgl_bench.leaderboard.ranking import ranking_values
 from lgl_bench.leaderboard.seeds import METHOD_KEYS, SeedValues, seed_values
 from lgl_bench.leaderboard.stats.student import interval
 from lgl_bench.leaderboard.writing import canonical
@@ -25,7 +25,7 @@ class RunFacts:
     """What holds for every row of a run.
 
     Attributes:
-        columns: Key columns that are the same throughout: suite, suite_version, budget, select.
+        columns: Key columns that are the same throughout: suite, suite_version, budget, budget_version, select.
         checksums: Per stream.
         provenance: When, with what and on what it was run.
     """
@@ -56,8 +56,10 @@ def board_rows(years: pd.DataFrame, facts: RunFacts) -> pd.DataFrame:
     parts |= {"trust": ["self-reported"] * count, "submitter": [""] * count}
     parts |= {key: [value] * count for key, value in facts.provenance.items()}
     frame = canonical(pd.DataFrame({key: np.asarray(value, dtype=object) for key, value in parts.items()}))
-    order = ["stream", "split", "threshold", f"{RANKS}_mean"]
-    return frame.sort_values(order, ascending=[True, True, True, False], kind="stable", ignore_index=True)
+    order = ["stream", "split", "threshold", "_value"]
+    frame = frame.assign(_value=ranking_values(frame))
+    frame = frame.sort_values(order, ascending=[True, True, True, False], kind="stable", ignore_index=True)
+    return frame.drop(columns="_value")
 
 
 def summary(found: SeedValues, metric: str) -> dict[str, Any]:

@@ -49,6 +49,7 @@ def read_facts(folder: Path) -> RunFacts:
             "suite": suite["name"],
             "suite_version": suite["version"],
             "budget": plan["budget"],
+            "budget_version": plan["budget_version"],
             "select": suite["select"],
         }
         return RunFacts(columns, plan["streams"], _provenance(Path(folder), plan))

@@ -1,7 +1,7 @@
 """Who is best among rows that may be compared, and who cannot be told apart from the best.
 
-Rows without a threshold are ranked by `auroc_weighted`. Rows with one share their detector's AUROC and are ranked among
-themselves by `macro_f1`. What is undefined, and the oracle threshold, which knows the answer, have no rank.
+`schema.ranks_by` says which metric ranks a row; those with a threshold are ranked among themselves. What is undefined,
+and the oracle threshold, which knows the answer, have no rank.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lgl_bench.core.types import BoolArray, FloatArray, IntArray
-from lgl_bench.leaderboard.schema import COMPARABLE, RANKS, RANKS_DECISIONS, metric
+from lgl_bench.core.types import FloatArray, IntArray
+from lgl_bench.leaderboard.schema import COMPARABLE, metric, ranks_by
 from lgl_bench.leaderboard.stats.holm import holm
 from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import welch
@@ -35,7 +35,8 @@ def ranked(frame: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     decided = (frame["threshold"] != "").to_numpy(dtype=bool)
     keys = [frame[name] for name in ("stream", *COMPARABLE)]
     group = frame.assign(_decided=decided).groupby([*keys, "_decided"], sort=True).ngroup().to_numpy()
-    value = _values(frame, by, decided)
+    names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
+    value = ranking_values(frame, names)
     value[frame["threshold"].str.startswith("oracle").to_numpy(dtype=bool)] = np.nan
     order = np.lexsort((np.arange(len(frame)), np.where(np.isnan(value), np.inf, -value), group))
     rank = pd.Series(-value).groupby(group).rank(method="min").astype("Int64")
@@ -43,19 +44,25 @@ def ranked(frame: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     for number in np.unique(group):
         rows = np.flatnonzero((group == number) & ~np.isnan(value))
         if len(rows):
-            standing[rows] = _standing(frame, rows, value, by or (RANKS_DECISIONS if decided[rows[0]] else RANKS))
+            standing[rows] = _standing(frame, rows, value, names[rows[0]])
     found = frame.assign(group=group, rank=rank, standing=standing)
     return found.iloc[order].reset_index(drop=True)
 
 
-def _values(frame: pd.DataFrame, by: str | None, decided: BoolArray) -> FloatArray:
-    """Of each row, the value that ranks it, higher is better."""
+def ranking_metrics(frame: pd.DataFrame) -> npt.NDArray[np.object_]:
+    """Of each row, the metric that ranks it."""
+    cells = zip(frame["protocol"], frame["threshold"], strict=True)
+    return np.array([ranks_by(protocol, threshold) for protocol, threshold in cells], dtype=object)
 
-    def of(name: str) -> FloatArray:
+
+def ranking_values(frame: pd.DataFrame, names: npt.NDArray[np.object_] | None = None) -> FloatArray:
+    """Of each row, the value of the metric that ranks it, higher is better."""
+    names = ranking_metrics(frame) if names is None else names
+    found = np.full(len(frame), np.nan)
+    for name in set(names):
         sign = 1.0 if metric(name).higher_is_better else -1.0
-        return sign * frame[f"{name}_mean"].to_numpy(dtype=np.float64)
-
-    return of(by) if by else np.where(decided, of(RANKS_DECISIONS), of(RANKS))
+        found = np.where(names == name, sign * frame[f"{name}_mean"].to_numpy(dtype=np.float64), found)
+    return found
 
 
 def _standing(frame: pd.DataFrame, rows: IntArray, value: FloatArray, by: str) -> npt.NDArray[np.object_]:

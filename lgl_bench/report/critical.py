@@ -14,7 +14,6 @@ import pandas as pd
 from lgl_bench.leaderboard.across import MOST_METHODS
 from lgl_bench.leaderboard.stats.ranks import FEWEST_STREAMS, Ranking, rank_over_streams, too_few
 from lgl_bench.report.charts import Chart, svg
-from lgl_bench.report.metrics import RANKS
 from lgl_bench.report.panel import Panel, Table
 from lgl_bench.report.rows import Row
 from lgl_bench.report.svg import Scale, tag, text
@@ -29,7 +28,7 @@ def values_over_streams(rows: Sequence[Row]) -> pd.DataFrame:
     """
     usable = [row for row in rows if not row.threshold and row.rank is not None]
     cells = [
-        (row.place.stream, row.place.label, f"{row.method[1]}, {row.backbone}", row.figures[RANKS].mean)
+        (row.place.stream, row.place.label, f"{row.method[1]}, {row.backbone}", row.figures[row.ranks_by].mean)
         for row in usable
     ]
     frame = pd.DataFrame(cells, columns=["stream", "place", "method", "value"])

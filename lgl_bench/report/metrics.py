@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-RANKS = "auroc_weighted"
-RANKS_DECISIONS = "macro_f1"
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lgl_bench.leaderboard.schema import ranks_by
 from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.report.curves import Curve, curves_of
-from lgl_bench.report.metrics import METRICS, RANKS, RANKS_DECISIONS
+from lgl_bench.report.metrics import METRICS
 from lgl_bench.report.names import shape, slug
 from lgl_bench.report.sources import METHOD, PLACE, Source
 from lgl_bench.report.ties import ties
@@ -97,7 +98,7 @@ class Row:
     @property
     def ranks_by(self) -> str:
         """The metric that ranks it."""
-        return RANKS_DECISIONS if self.threshold else RANKS
+        return ranks_by(self.place.values[PLACE.index("protocol")], self.threshold)
 
 
 def report_rows(sources: Sequence[Source]) -> list[Row]:

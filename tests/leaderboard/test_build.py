@@ -15,7 +15,8 @@ from lgl_bench.leaderboard.sources import merge, open_board
 from lgl_bench.leaderboard.writing import write_board
 from tests.leaderboard.boards import ABOUT, board, growing_stream, made_up_run, row
 
-FACTS = RunFacts({name: ABOUT[name] for name in ("suite", "suite_version", "budget", "select")}, {"s": "c" * 64})
+COLUMNS = ("suite", "suite_version", "budget", "budget_version", "select")
+FACTS = RunFacts({name: ABOUT[name] for name in COLUMNS}, {"s": "c" * 64})
 CUT = {name: ABOUT[name] for name in ("protocol", "split", "history", "restart", "label_delay", "track")}
 
 

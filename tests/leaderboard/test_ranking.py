@@ -10,8 +10,8 @@ from lgl_bench.leaderboard.ranking import ranked
 from tests.leaderboard.boards import board, figures, row
 
 
-def decided(threshold: str, macro_f1: float, **changes: object) -> dict[str, object]:
-    return row(**{"threshold": threshold, **figures("macro_f1", macro_f1, 0.001, 3), **changes})
+def decided(threshold: str, mcc: float, **changes: object) -> dict[str, object]:
+    return row(**{"threshold": threshold, **figures("mcc", mcc, 0.001, 3), **changes})
 
 
 def test_rows_are_ranked_by_weighted_auroc_within_what_may_be_compared():
@@ -53,7 +53,7 @@ def test_fewer_than_three_seeds_are_not_tested_but_equal_values_are_ties():
     assert found["rank"].to_dict() == {"a": 1, "c": 1, "b": 3}
 
 
-def test_decisions_are_ranked_among_themselves_by_macro_f1_and_the_oracle_is_not():
+def test_decisions_are_ranked_among_themselves_by_mcc_and_the_oracle_is_not():
     found = ranked(
         board(row(0.9), decided("naive(delta=0.1)", 0.4), decided("quantile(q=0.1)", 0.6), decided("oracle", 0.9))
     ).set_index("threshold")

@@ -16,6 +16,7 @@ ABOUT = {
     "suite": "made",
     "suite_version": 1,
     "budget": "quick",
+    "budget_version": 2,
     "select": "preset",
     "provenance": {"created_at": "2026-01-01T00:00:00+00:00", "lgl_bench": "0.1.0", "torch": "2", "dgl": "1"},
 }
@@ -63,7 +64,7 @@ def year_frame(
 
 def board_of(years: pd.DataFrame) -> pd.DataFrame:
     """The leaderboard of year rows."""
-    columns = {key: ABOUT[key] for key in ("suite", "suite_version", "budget", "select")}
+    columns = {key: ABOUT[key] for key in ("suite", "suite_version", "budget", "budget_version", "select")}
     checksums = dict.fromkeys(years["stream"].unique() if len(years) else [], "")
     return board_rows(years, RunFacts(columns, checksums, ABOUT["provenance"]))
 
@@ -73,6 +74,11 @@ def write_run(folder: Path, years: pd.DataFrame, stand_ins: dict[str, str] | Non
     folder.mkdir(parents=True)
     board_of(years).to_csv(folder / "leaderboard.csv", index=False)
     years.to_parquet(folder / "years.parquet")
-    plan = {"suite": {"name": "made", "version": 1, "title": "A made suite"}, "seeds": 3, "budget": "quick"}
+    plan = {
+        "suite": {"name": "made", "version": 1, "title": "A made suite"},
+        "seeds": 3,
+        "budget": "quick",
+        "budget_version": 2,
+    }
     (folder / "plan.json").write_text(json.dumps({**plan, "stand_ins": stand_ins or {}}), encoding="utf-8")
     return folder
