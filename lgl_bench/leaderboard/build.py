@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.types import IntArray
-from lgl_bench.leaderboard.ranking import ranking_values
 from lgl_bench.leaderboard.seeds import METHOD_KEYS, SeedValues, seed_values
 from lgl_bench.leaderboard.stats.student import interval
+from lgl_bench.leaderboard.values import ranking_values
 from lgl_bench.leaderboard.writing import canonical
 
 

@@ -1,4 +1,4 @@
-"""Who is best among rows that may be compared, and who cannot be told apart from the best.
+"""Who is best among rows that may be compared, and how the others stand to the best.
 
 `schema.ranks_by` says which metric ranks a row; those with a threshold are ranked among themselves. What is undefined,
 and the oracle threshold, which knows the answer, have no rank.
@@ -6,78 +6,54 @@ and the oracle threshold, which knows the answer, have no rank.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from lgl_bench.core.types import FloatArray, IntArray
-from lgl_bench.leaderboard.schema import COMPARABLE, metric, ranks_by
-from lgl_bench.leaderboard.stats.holm import holm
-from lgl_bench.leaderboard.stats.resampled import shared_part
-from lgl_bench.leaderboard.stats.student import welch
+from lgl_bench.leaderboard.answers import Run
+from lgl_bench.leaderboard.standing import (
+    BEHIND,
+    BEST,
+    BETTER,
+    TIE,
+    UNRANKED,
+    WORSE,
+    best_of_each,
+    groups,
+    pairs_tested,
+)
+from lgl_bench.leaderboard.testing import Tester
+from lgl_bench.leaderboard.values import ranking_metrics, ranking_values
 
-ALPHA = 0.05
-MARKS = {"best": "", "tie": "~", "behind": "", "untested": "?", "unranked": ""}
 
-
-def ranked(frame: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
+def ranked(
+    frame: pd.DataFrame, by: str | None = None, runs: Sequence[Run | None] = (), tester: Tester | None = None
+) -> pd.DataFrame:
     """The rows, best first within each group of comparable rows, with three more columns.
 
-    `group` numbers the groups; `rank` is 1 for the best and NA for what has none; `standing` is "best", "tie" (Welch's
-    t over seeds, adjusted by Holm, cannot tell it from the best), "behind", "untested" (fewer than three seeds on
-    either side) or "unranked".
+    `group` numbers the groups; `rank` is 1 for the best and NA for what has none; `standing` is "best", or how the row
+    stands to the best: "behind", "tie", "inconclusive (n more seeds)" or "untested", or "unranked".
 
     Args:
-        frame: Leaderboard rows.
+        frame: Leaderboard rows, with a column `board` where there are `runs`.
         by: The metric that ranks; by default as the module says.
+        runs: The run of each board, whose answers are asked; None for a table.
+        tester: What asks them.
     """
     frame = frame.reset_index(drop=True)
-    decided = (frame["threshold"] != "").to_numpy(dtype=bool)
-    keys = [frame[name] for name in ("stream", *COMPARABLE)]
-    group = frame.assign(_decided=decided).groupby([*keys, "_decided"], sort=True).ngroup().to_numpy()
+    group = groups(frame)
     names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
     value = ranking_values(frame, names)
     value[frame["threshold"].str.startswith("oracle").to_numpy(dtype=bool)] = np.nan
     order = np.lexsort((np.arange(len(frame)), np.where(np.isnan(value), np.inf, -value), group))
     rank = pd.Series(-value).groupby(group).rank(method="min").astype("Int64")
-    standing = np.full(len(frame), "unranked", dtype=object)
-    for number in np.unique(group):
-        rows = np.flatnonzero((group == number) & ~np.isnan(value))
-        if len(rows):
-            standing[rows] = _standing(frame, rows, value, names[rows[0]])
-    found = frame.assign(group=group, rank=rank, standing=standing)
-    return found.iloc[order].reset_index(drop=True)
-
-
-def ranking_metrics(frame: pd.DataFrame) -> npt.NDArray[np.object_]:
-    """Of each row, the metric that ranks it."""
-    cells = zip(frame["protocol"], frame["threshold"], strict=True)
-    return np.array([ranks_by(protocol, threshold) for protocol, threshold in cells], dtype=object)
-
-
-def ranking_values(frame: pd.DataFrame, names: npt.NDArray[np.object_] | None = None) -> FloatArray:
-    """Of each row, the value of the metric that ranks it, higher is better."""
-    names = ranking_metrics(frame) if names is None else names
-    found = np.full(len(frame), np.nan)
-    for name in set(names):
-        sign = 1.0 if metric(name).higher_is_better else -1.0
-        found = np.where(names == name, sign * frame[f"{name}_mean"].to_numpy(dtype=np.float64), found)
-    return found
-
-
-def _standing(frame: pd.DataFrame, rows: IntArray, value: FloatArray, by: str) -> npt.NDArray[np.object_]:
-    mean, std, seeds = (
-        frame[f"{by}_{suffix}"].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
-        for suffix in ("mean", "std", "n_seeds")
-    )
-    return standings(mean, std, seeds, int(np.argmax(value[rows])), str(frame["split"].iloc[rows[0]]))
-
-
-def standings(mean: FloatArray, std: FloatArray, seeds: FloatArray, best: int, split: str) -> npt.NDArray[np.object_]:
-    """How comparable rows of a split stand to the best of them: Welch's t over seeds, adjusted by Holm."""
-    found = welch(mean[best], std[best], seeds[best], mean, std, seeds, shared_part(split))
-    adjusted = holm(np.where(np.arange(len(mean)) == best, np.nan, found.p))
-    standing = np.where(np.isnan(adjusted), "untested", np.where(adjusted < ALPHA, "behind", "tie")).astype(object)
-    standing[mean == mean[best]] = "tie"
-    standing[best] = "best"
-    return standing
+    best = best_of_each(group, value)
+    others = np.flatnonzero(~np.isnan(value) & (best != np.arange(len(frame))))
+    found = pairs_tested(frame, best[others], others, names[others], runs, tester)
+    words = found.verdicts(found.judge(group[others]))
+    standing = np.full(len(frame), UNRANKED, dtype=object)
+    standing[best[best >= 0]] = BEST
+    # Better than the best can only be a row with other seeds, on those that both have.
+    standing[others] = np.select([words == WORSE, words == BETTER], [BEHIND, TIE], words)
+    return frame.assign(group=group, rank=rank, standing=standing).iloc[order].reset_index(drop=True)

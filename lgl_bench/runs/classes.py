@@ -1,6 +1,4 @@
-"""Per emerging class: how long until it is detected, with the false alarms of the same decisions, and until it is
-classified once its labels are there.
-"""
+"""Per emerging class: how long until it is detected, with how many false alarms, and until it is classified."""
 
 from __future__ import annotations
 
