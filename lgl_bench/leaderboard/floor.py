@@ -20,9 +20,9 @@ from lgl_bench.core.references import FLOOR, ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.core.types import BoolArray
 from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.schema import COMPARABLE
-from lgl_bench.leaderboard.standing import BETTER, UNTESTED, Texts, best_of_each, groups, pairs_tested
+from lgl_bench.leaderboard.standing import BETTER, UNTESTED, best_of_each, groups, pairs_tested
 from lgl_bench.leaderboard.testing import Tester
-from lgl_bench.leaderboard.values import complete, ranking_metrics, ranking_values
+from lgl_bench.leaderboard.values import Texts, ranking_metrics, ranking_values
 
 YES, NO, IS_FLOOR = "yes", "no", "floor"
 DECIDED = (YES, NO, IS_FLOOR)
@@ -72,7 +72,7 @@ def above_floor(frame: pd.DataFrame, runs: Sequence[Run | None] = (), tester: Te
     is_floor = plain & frame["detector"].map(outer_name).isin(FLOOR).to_numpy(dtype=bool)
     found = np.where(is_floor, IS_FLOOR, np.where(printed, "", UNTESTED)).astype(object)
     group, metrics = groups(frame), ranking_metrics(frame)
-    value = np.where(complete(frame), ranking_values(frame, metrics), np.nan)
+    value = ranking_values(frame, metrics)
     best = best_of_each(group, np.where(is_floor, value, np.nan))
     rows = np.flatnonzero(plain & ~is_floor & ~np.isnan(value) & (best >= 0))
     tests = pairs_tested(frame, best[rows], rows, metrics[rows], runs, tester)

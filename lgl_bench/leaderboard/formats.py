@@ -10,7 +10,7 @@ import pandas as pd
 from lgl_bench.leaderboard.columns import metrics_in
 from lgl_bench.leaderboard.floor import NO, label
 from lgl_bench.leaderboard.schema import FACTS, KEY, SUFFIXES, metric
-from lgl_bench.leaderboard.standing import INCOMPLETE, INCONCLUSIVE, TIE, UNTESTED, incomplete
+from lgl_bench.leaderboard.standing import INCOMPLETE, INCONCLUSIVE, TIE, UNTESTED
 
 NAMES = ("stream", "backbone", "detector", "threshold")
 VARYING = ("split", "budget", "budget_version", "suite", "trust")
@@ -21,6 +21,7 @@ LEGEND = (
 )
 NOT_ABOVE_FLOOR = "_"
 TILDE = r"\sim"
+_OF_RANKING = ("rank", "standing", "unranked_reason")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -41,10 +42,10 @@ _LATEX = {
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """One dictionary a row for JSON: rank, standing, key, metrics with their reasons, facts. NaN becomes None."""
     plain = frame.astype(object).where(frame.notna(), None)
-    metrics = metrics_in(name for name in frame if name not in ("group", "rank", "standing"))
+    metrics = metrics_in(name for name in frame if name not in ("group", *_OF_RANKING))
     found = []
     for row in plain.to_dict("records"):
-        entry: dict[str, Any] = {name: row[name] for name in ("rank", "standing") if name in row}
+        entry: dict[str, Any] = {name: row[name] for name in _OF_RANKING if name in row}
         entry |= {name: row[name] for name in KEY}
         entry["metrics"] = {name: {suffix: row[f"{name}_{suffix}"] for suffix in SUFFIXES} for name in metrics}
         found.append(entry | {name: row[name] for name in FACTS})
@@ -78,14 +79,10 @@ def mark(standing: str) -> str:
 
 
 def note(row: Mapping[Any, Any]) -> str:
-    """What a row is there for, and why it is not ranked though it has a value.
-
-    >>> note({"detector": "msp", "threshold": "", "standing": "incomplete", "failed_years": 3, "failed_seeds": 2})
-    'incomplete: 3 years or folds failed, with 2 seeds'
-    """
+    """What a row is there for, and what failed where it is incomplete."""
     parts = [label(row["detector"], row["threshold"])]
     if row["standing"] == INCOMPLETE:
-        parts.append(incomplete(row["failed_years"], row["failed_seeds"]))
+        parts.append(row["unranked_reason"])
     return "; ".join(filter(None, parts))
 
 

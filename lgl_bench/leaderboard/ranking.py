@@ -1,7 +1,7 @@
 """Who is best among rows that may be compared, and how the others stand to the best.
 
 `schema.ranks_by` says which metric ranks a row; those with a threshold are ranked among themselves. What is undefined,
-and the oracle threshold, which knows the answer, have no rank.
+incomplete because fits failed, or decided by the oracle, which knows the answer, has no rank and says why.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from lgl_bench.leaderboard.standing import (
     BEHIND,
     BEST,
     BETTER,
+    INCOMPLETE,
     TIE,
     UNRANKED,
     WORSE,
@@ -24,16 +25,17 @@ from lgl_bench.leaderboard.standing import (
     pairs_tested,
 )
 from lgl_bench.leaderboard.testing import Tester
-from lgl_bench.leaderboard.values import ranking_metrics, ranking_values
+from lgl_bench.leaderboard.values import incomplete, ranking_metrics, ranking_values, unranked_reasons
 
 
 def ranked(
     frame: pd.DataFrame, by: str | None = None, runs: Sequence[Run | None] = (), tester: Tester | None = None
 ) -> pd.DataFrame:
-    """The rows, best first within each group of comparable rows, with three more columns.
+    """The rows, best first within each group of comparable rows, with four more columns.
 
     `group` numbers the groups; `rank` is 1 for the best and NA for what has none; `standing` is "best", or how the row
-    stands to the best: "behind", "tie", "inconclusive (n more seeds)" or "untested", or "unranked".
+    stands to the best ("behind", "tie", "inconclusive (n more seeds)", "untested"), or "incomplete" (fits failed) or
+    "unranked"; `unranked_reason` says why there is no rank.
 
     Args:
         frame: Leaderboard rows, with a column `board` where there are `runs`.
@@ -45,15 +47,17 @@ def ranked(
     group = groups(frame)
     names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
     value = ranking_values(frame, names)
-    value[frame["threshold"].str.startswith("oracle").to_numpy(dtype=bool)] = np.nan
+    why = unranked_reasons(frame, names)
     order = np.lexsort((np.arange(len(frame)), np.where(np.isnan(value), np.inf, -value), group))
     rank = pd.Series(-value).groupby(group).rank(method="min").astype("Int64")
     best = best_of_each(group, value)
     others = np.flatnonzero(~np.isnan(value) & (best != np.arange(len(frame))))
-    found = pairs_tested(frame, best[others], others, names[others], runs, tester)
-    words = found.verdicts(found.judge(group[others]))
+    tests = pairs_tested(frame, best[others], others, names[others], runs, tester)
+    words = tests.verdicts(tests.judge(group[others]))
     standing = np.full(len(frame), UNRANKED, dtype=object)
     standing[best[best >= 0]] = BEST
     # Better than the best can only be a row with other seeds, on those that both have.
     standing[others] = np.select([words == WORSE, words == BETTER], [BEHIND, TIE], words)
-    return frame.assign(group=group, rank=rank, standing=standing).iloc[order].reset_index(drop=True)
+    standing[incomplete(frame)] = INCOMPLETE
+    found = frame.assign(group=group, rank=rank, standing=standing, unranked_reason=why)
+    return found.iloc[order].reset_index(drop=True)

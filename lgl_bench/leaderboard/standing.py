@@ -24,8 +24,7 @@ from lgl_bench.leaderboard.stats.holm import holm
 from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import Difference
 from lgl_bench.leaderboard.testing import PRINTED, WELCH, Outcome, Question, Tester
-
-Texts = npt.NDArray[np.object_]
+from lgl_bench.leaderboard.values import Texts
 
 BEST, BEHIND, TIE, UNTESTED = "best", "behind", "tie", "untested"
 INCONCLUSIVE = "inconclusive"
@@ -148,18 +147,6 @@ def inconclusive(more: int) -> str:
     ('inconclusive (14 more seeds)', 'inconclusive (1 more seed)')
     """
     return f"{INCONCLUSIVE} ({more} more {'seed' if more == 1 else 'seeds'})"
-
-
-def incomplete(failed_years: int, failed_seeds: int) -> str:
-    """Why a row is not ranked though it has a value.
-
-    >>> incomplete(1, 1)
-    'incomplete: 1 year or fold failed, with 1 seed'
-    """
-    years = "year or fold" if failed_years == 1 else "years or folds"
-    return (
-        f"{INCOMPLETE}: {failed_years} {years} failed, with {failed_seeds} {'seed' if failed_seeds == 1 else 'seeds'}"
-    )
 
 
 def pairs_tested(

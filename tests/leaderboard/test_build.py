@@ -57,9 +57,8 @@ def test_seeds_give_mean_deviation_and_students_interval_from_three_on():
     # Mean 0.6333, deviation 0.15275; t(0.975, 2) = 4.30265, over the root of three seeds.
     half = 4.302652729911275 * 0.15275252316519466 / 3**0.5
     assert found["accuracy_mean"] == pytest.approx(1.9 / 3) and found["accuracy_std"] == pytest.approx(0.1527525)
-    assert found["accuracy_lo"] == pytest.approx(1.9 / 3 - half) and found["accuracy_hi"] == pytest.approx(
-        1.9 / 3 + half
-    )
+    assert found["accuracy_lo"] == pytest.approx(1.9 / 3 - half)
+    assert 1.9 / 3 + half > 1 and found["accuracy_hi"] == 1.0  # cut to the range of the metric
     two = built(*(year(1, seed, accuracy=value) for seed, value in enumerate(values[:2]))).iloc[0]
     assert two["accuracy_std"] > 0 and np.isnan(two["accuracy_lo"])
 

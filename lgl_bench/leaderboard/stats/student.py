@@ -41,8 +41,12 @@ def two_sided(t: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
     return np.asarray(2 * tail, dtype=np.float64)
 
 
-def interval(mean: FloatArray, std: FloatArray, seeds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Student's interval mean -+ t(n - 1) * std / sqrt(n), from three seeds on; NaN below.
+def interval(
+    mean: FloatArray, std: FloatArray, seeds: npt.ArrayLike, shared: npt.ArrayLike = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Student's interval mean -+ t(n - 1) * std * sqrt(1 / n + shared), from three seeds on; NaN below.
+
+    `shared` is n_test / n_train where seeds split one graph anew, and 0 otherwise (`resampled.py`).
 
     >>> lo, hi = interval(np.array([2.0]), np.array([1.0]), np.array([3]))
     >>> round(float(hi[0] - 2), 3)  # 4.303 / sqrt 3
@@ -50,7 +54,7 @@ def interval(mean: FloatArray, std: FloatArray, seeds: npt.ArrayLike) -> tuple[F
     """
     n = np.asarray(seeds, dtype=np.float64)
     enough = n >= FEWEST_SEEDS
-    half = quantile(np.where(enough, n - 1, 1)) * std / np.sqrt(np.maximum(n, 1))
+    half = quantile(np.where(enough, n - 1, 1)) * std * np.sqrt(1 / np.maximum(n, 1) + np.asarray(shared))
     half = np.where(enough, half, np.nan)
     return mean - half, mean + half
 

@@ -70,8 +70,8 @@ def test_with_tables_alone_both_sides_get_more_seeds():
 
 
 def test_holm_is_made_anew_for_every_number_of_seeds():
-    # Alone the pair of the first test needs seven seeds, p = 0.038. A second, equal test doubles its p: eight seeds give
-    # 2 * 0.0251 = 0.0502, nine 2 * 0.0171.
+    # Alone the pair of the first test needs seven seeds, p = 0.038. A second, equal test doubles its p: eight seeds
+    # give 2 * 0.0251 = 0.0502, nine 2 * 0.0171.
     alone, twice = Evidence(0.1, 0.01, 3), Evidence(np.full(2, 0.1), np.full(2, 0.01), np.full(2, 3))
     assert needed(alone) == 4
     assert more_seeds(lambda least: twice.difference(least).p, twice.seeds).tolist() == [6, 6]
