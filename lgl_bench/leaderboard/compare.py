@@ -19,7 +19,7 @@ from lgl_bench.leaderboard.matching import match
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.schema import METHOD
 from lgl_bench.leaderboard.sources import Board
-from lgl_bench.leaderboard.standing import BEST, pairs_tested
+from lgl_bench.leaderboard.standing import BEST, Pairs, pairs_tested
 from lgl_bench.leaderboard.testing import PRINTED, Tester
 
 RANKING_METRICS = ("auroc_weighted", "accuracy")
@@ -163,7 +163,7 @@ def _rows(pooled: pd.DataFrame, asked: pd.DataFrame, runs: Sequence[Run | None],
     """Every question with its answer and the verdict; Holm within boards, stream or group, and metric."""
     i, j = (asked[side].to_numpy(dtype=np.int64) for side in ("i", "j"))
     names = asked["metric"].to_numpy(dtype=object)
-    found = pairs_tested(pooled, i, j, names, runs, tester)
+    found = pairs_tested(pooled, Pairs(i, j, names), runs, tester)
     value, lo, hi, p = found.difference()
     board, stream = pooled["board"].to_numpy(), pooled["stream"].to_numpy(dtype=object)
     # Rows of several boards are one group within; between boards a comparison is a pair of boards on a stream.

@@ -19,15 +19,14 @@ from lgl_bench.core.expressions import parse
 from lgl_bench.core.references import FLOOR, ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.core.types import BoolArray
 from lgl_bench.leaderboard.answers import Run
-from lgl_bench.leaderboard.schema import COMPARABLE
-from lgl_bench.leaderboard.standing import BETTER, UNTESTED, best_of_each, groups, pairs_tested
+from lgl_bench.leaderboard.pooled import same_detector
+from lgl_bench.leaderboard.schema import KEY
+from lgl_bench.leaderboard.standing import BETTER, UNTESTED, Pairs, best_of_each, groups, pairs_tested
 from lgl_bench.leaderboard.testing import Tester
 from lgl_bench.leaderboard.values import Texts, ranking_metrics, ranking_values
 
 YES, NO, IS_FLOOR = "yes", "no", "floor"
 DECIDED = (YES, NO, IS_FLOOR)
-_DETECTOR = ["stream", *(name for name in COMPARABLE if name != "track"), "backbone", "head", "detector"]
-_DETECTOR += ["preset", "select"]
 
 
 @cache
@@ -69,26 +68,37 @@ def above_floor(frame: pd.DataFrame, runs: Sequence[Run | None] = (), tester: Te
     frame = frame.reset_index(drop=True)
     printed = (frame["trust"] == "printed").to_numpy(dtype=bool)
     plain = (frame["threshold"] == "").to_numpy(dtype=bool) & ~printed
-    is_floor = plain & frame["detector"].map(outer_name).isin(FLOOR).to_numpy(dtype=bool)
-    found = np.where(is_floor, IS_FLOOR, np.where(printed, "", UNTESTED)).astype(object)
-    group, metrics = groups(frame), ranking_metrics(frame)
-    value = ranking_values(frame, metrics)
-    best = best_of_each(group, np.where(is_floor, value, np.nan))
-    rows = np.flatnonzero(plain & ~is_floor & ~np.isnan(value) & (best >= 0))
-    tests = pairs_tested(frame, best[rows], rows, metrics[rows], runs, tester)
-    words = tests.verdicts(tests.judge(group[rows]))
-    found[rows] = np.select([words == BETTER, words == UNTESTED], [YES, UNTESTED], NO)
+    pairs = against_floor(frame)
+    found = np.where(is_floor(frame), IS_FLOOR, np.where(printed, "", UNTESTED)).astype(object)
+    tests = pairs_tested(frame, pairs, runs, tester)
+    words = tests.verdicts(tests.judge(groups(frame)[pairs.b]))
+    found[pairs.b] = np.select([words == BETTER, words == UNTESTED], [YES, UNTESTED], NO)
     from_table = np.array([not runs or runs[board] is None for board in frame.get("board", [0] * len(frame))])
     said = frame["above_floor"].to_numpy(dtype=object)
     found = np.where(from_table & np.isin(said, DECIDED), said, found)
     return np.where(plain | printed, found, _of_detector(frame, found, plain)).astype(object)
 
 
+def is_floor(frame: pd.DataFrame) -> BoolArray:
+    """Which rows are the floor: rows without a threshold of detectors that know nothing of classes."""
+    found: BoolArray = (frame["threshold"] == "").to_numpy(dtype=bool)
+    return found & frame["detector"].map(outer_name).isin(FLOOR).to_numpy(dtype=bool)
+
+
+def against_floor(frame: pd.DataFrame) -> Pairs:
+    """Every row without a threshold that could be ranked, and the best floor row of its group."""
+    floor, value = is_floor(frame), ranking_values(frame)
+    best = best_of_each(groups(frame), np.where(floor, value, np.nan))
+    tested = (frame["threshold"] == "").to_numpy(dtype=bool) & ~floor & ~np.isnan(value) & (best >= 0)
+    rows = np.flatnonzero(tested & (frame["trust"] != "printed").to_numpy(dtype=bool))
+    return Pairs(best[rows], rows, ranking_metrics(frame)[rows])
+
+
 def _of_detector(frame: pd.DataFrame, found: Texts, plain: BoolArray) -> Texts:
     """Of each row, what its detector without a threshold has; that of the same track where there are several."""
-    detectors = frame[[*_DETECTOR, "track"]].assign(value=found)[plain]
-    by_track = detectors.drop_duplicates([*_DETECTOR, "track"])
-    anywhere = detectors.drop_duplicates(_DETECTOR).drop(columns="track")
-    exact = frame[[*_DETECTOR, "track"]].merge(by_track, on=[*_DETECTOR, "track"], how="left")["value"]
-    other = frame[_DETECTOR].merge(anywhere, on=_DETECTOR, how="left")["value"]
-    return exact.fillna(other).fillna(UNTESTED).to_numpy(dtype=object)
+    base = same_detector(frame[list(KEY)])
+    rows = pd.DataFrame({"base": base, "track": frame["track"], "value": found})
+    by_track = rows[plain].drop_duplicates(["base", "track"])
+    anywhere = rows[plain].drop_duplicates("base").set_index("base")["value"]
+    exact = rows[["base", "track"]].merge(by_track, on=["base", "track"], how="left")["value"]
+    return exact.fillna(rows["base"].map(anywhere)).fillna(UNTESTED).to_numpy(dtype=object)

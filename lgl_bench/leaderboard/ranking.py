@@ -20,6 +20,7 @@ from lgl_bench.leaderboard.standing import (
     TIE,
     UNRANKED,
     WORSE,
+    Pairs,
     best_of_each,
     groups,
     pairs_tested,
@@ -50,14 +51,22 @@ def ranked(
     why = unranked_reasons(frame, names)
     order = np.lexsort((np.arange(len(frame)), np.where(np.isnan(value), np.inf, -value), group))
     rank = pd.Series(-value).groupby(group).rank(method="min").astype("Int64")
-    best = best_of_each(group, value)
-    others = np.flatnonzero(~np.isnan(value) & (best != np.arange(len(frame))))
-    tests = pairs_tested(frame, best[others], others, names[others], runs, tester)
-    words = tests.verdicts(tests.judge(group[others]))
+    pairs = against_best(frame, by)
+    tests = pairs_tested(frame, pairs, runs, tester)
+    words = tests.verdicts(tests.judge(group[pairs.b]))
     standing = np.full(len(frame), UNRANKED, dtype=object)
-    standing[best[best >= 0]] = BEST
+    standing[~np.isnan(value)] = BEST
     # Better than the best can only be a row with other seeds, on those that both have.
-    standing[others] = np.select([words == WORSE, words == BETTER], [BEHIND, TIE], words)
+    standing[pairs.b] = np.select([words == WORSE, words == BETTER], [BEHIND, TIE], words)
     standing[incomplete(frame)] = INCOMPLETE
     found = frame.assign(group=group, rank=rank, standing=standing, unranked_reason=why)
     return found.iloc[order].reset_index(drop=True)
+
+
+def against_best(frame: pd.DataFrame, by: str | None = None) -> Pairs:
+    """Every row that has a rank but the best, and the best of its group, the first of equals."""
+    names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
+    value = ranking_values(frame, names)
+    best = best_of_each(groups(frame), value)
+    rows = np.flatnonzero(~np.isnan(value) & (best != np.arange(len(frame))))
+    return Pairs(best[rows], rows, names[rows])

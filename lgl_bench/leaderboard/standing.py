@@ -32,6 +32,14 @@ UNRANKED, INCOMPLETE = "unranked", "incomplete"
 BETTER, WORSE, UNDEFINED = "better", "worse", "undefined"
 
 
+class Pairs(NamedTuple):
+    """Rows by their positions: the reference rows, those set against them, and the metric of each pair."""
+
+    a: IntArray
+    b: IntArray
+    metrics: Texts
+
+
 class Judged(NamedTuple):
     """What tests come to within their families: adjusted p, and the seeds that would tell two rows apart; NaN if none.
 
@@ -150,24 +158,18 @@ def inconclusive(more: int) -> str:
 
 
 def pairs_tested(
-    frame: pd.DataFrame,
-    a: IntArray,
-    b: IntArray,
-    metrics: Texts,
-    runs: Sequence[Run | None] = (),
-    tester: Tester | None = None,
+    frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Run | None] = (), tester: Tester | None = None
 ) -> Differences:
     """Tests pairs of rows, from answers where both rows have a run folder.
 
     Args:
         frame: Leaderboard rows, with a column `board` where there are `runs`.
-        a: Positions of the reference rows.
-        b: Positions of the rows that are set against them.
-        metrics: Of each pair.
+        pairs: Which, and in which metric.
         runs: The run of each board; None for a table.
         tester: What asks the answers; a new one otherwise.
     """
-    mean, std, seeds = (_figures(frame, a, b, metrics, suffix) for suffix in ("mean", "std", "n_seeds"))
+    a, b, metrics = pairs
+    mean, std, seeds = (_figures(frame, pairs, suffix) for suffix in ("mean", "std", "n_seeds"))
     printed = (frame["trust"] == "printed").to_numpy(dtype=bool) if "trust" in frame else np.zeros(len(frame), bool)
     shared = frame["split"].map(shared_part).to_numpy(dtype=np.float64)[b]
     tables = Unpaired(mean[0], std[0], seeds[0], mean[1], std[1], seeds[1], shared)
@@ -178,7 +180,7 @@ def pairs_tested(
     outcomes: dict[int, Outcome] = {}
     if any(run is not None for run in runs):
         defined = ~np.isnan(tables.value) & ~of_paper
-        questions = _questions(frame, a, b, metrics, runs, np.flatnonzero(defined))
+        questions = _questions(frame, pairs, runs, np.flatnonzero(defined))
         answered = (tester or Tester()).ask(list(questions.values()))
         outcomes = dict(zip(questions, answered, strict=True))
     return Differences(sign, tables, outcomes, _columns(outcomes, len(a)), of_paper)
@@ -192,9 +194,8 @@ def _columns(outcomes: Mapping[int, Outcome], count: int) -> Evidence:
     return found
 
 
-def _figures(
-    frame: pd.DataFrame, a: IntArray, b: IntArray, metrics: Texts, suffix: str
-) -> tuple[FloatArray, FloatArray]:
+def _figures(frame: pd.DataFrame, pairs: Pairs, suffix: str) -> tuple[FloatArray, FloatArray]:
+    a, b, metrics = pairs
     left, right = np.full(len(a), np.nan), np.full(len(b), np.nan)
     for name in set(metrics):
         here = metrics == name
@@ -203,14 +204,13 @@ def _figures(
     return left, right
 
 
-def _questions(
-    frame: pd.DataFrame, a: IntArray, b: IntArray, metrics: Texts, runs: Sequence[Run | None], pairs: IntArray
-) -> dict[int, Question]:
+def _questions(frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Run | None], among: IntArray) -> dict[int, Question]:
+    a, b, metrics = pairs
     cells = frame[list(ANSWERED)].astype(str).to_numpy(dtype=object)
     board, split = frame["board"].to_numpy(dtype=np.int64), frame["split"].to_numpy(dtype=object)
     checksum = frame["stream_checksum"].to_numpy(dtype=object)
     found = {}
-    for at in pairs.tolist():
+    for at in among.tolist():
         i, j = int(a[at]), int(b[at])
         one, other = runs[board[i]], runs[board[j]]
         if one is not None and other is not None:

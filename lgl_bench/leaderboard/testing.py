@@ -147,6 +147,8 @@ class Tester:
         for number, question in enumerate(questions):
             if is_random(question.split):
                 found[number] = _resplit(question)
+            elif not all(run.has_answers for run, _ in (question.a, question.b)):
+                found[number] = _over_seeds(question, "the folder of the run is without answers")
             elif question.metric in bootstrap.METRICS:
                 drawn[question.stream, question.checksum, shared([question.a, question.b])].append(number)
             else:

@@ -34,8 +34,8 @@ def test_rows_are_ranked_by_weighted_auroc_within_what_may_be_compared():
 
 def test_a_row_that_more_seeds_would_tell_from_the_best_is_inconclusive_and_any_other_a_tie():
     # Deviation 0.01 on both sides. 0.005 has t = 0.5 sqrt(S / 2): alone 1.968 with 31 seeds, below 2.000, and 2.000
-    # with 32, above 1.999. Beside a row that stays open Holm doubles its p: 2.264 with 41, below 2.284, and 2.291 with 42,
-    # above 2.283. 0.001 reaches only 0.7 with a hundred.
+    # with 32, above 1.999. Beside a row that stays open Holm doubles its p: 2.264 with 41, below 2.284, and 2.291 with
+    # 42, above 2.283. 0.001 reaches only 0.7 with a hundred.
     found = ranked(
         board(
             row(0.80, detector="best"),
