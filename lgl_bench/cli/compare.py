@@ -13,8 +13,8 @@ from lgl_bench.core.errors import LglBenchError
 
 _LISTED = 10
 _READ = (
-    "verdict on b; p is adjusted by Holm within stream and metric, the interval is not; inconclusive (n more seeds): the "
-    "difference would be found with so many more, if it stays as it is; tie: not with a hundred in all"
+    "verdict on b; p is adjusted by Holm within stream and metric, the interval is not; inconclusive (n more seeds): "
+    "the difference would be found with so many more, if it stays as it is; tie: not with a hundred in all"
 )
 
 
