@@ -8,12 +8,12 @@ are others, nothing that is kept counts.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from lgl_bench.leaderboard.folder import years_checksum
 from lgl_bench.runs.store import RunStore
 
 NAME = "standing.json"
@@ -35,10 +35,12 @@ class Kept:
 
     def __init__(self, folder: Path, draws: int, seed: int) -> None:
         self.folder = Path(folder)
-        self._valid_for = {"version": VERSION, "years": _checksum(self.folder), "draws": draws, "seed": seed}
         self._entries: dict[Pair, Mapping[str, Any]] = {}
         self._fresh = False
-        self._read()
+        self._valid_for = {"version": VERSION, "years": "", "draws": draws, "seed": seed}
+        with contextlib.suppress(OSError):  # without year rows there is nothing to keep anything for
+            self._valid_for["years"] = years_checksum(self.folder)
+            self._read()
 
     def get(self, pair: Pair) -> Mapping[str, Any] | None:
         """What is kept of a pair; None where there is nothing."""
@@ -51,7 +53,7 @@ class Kept:
 
     def write(self) -> None:
         """Writes what is new. A folder that cannot be written to keeps nothing, and is computed anew every time."""
-        if not self._fresh:
+        if not self._fresh or not self._valid_for["years"]:
             return
         methods = sorted({method for a, b, _ in self._entries for method in (a, b)})
         number = {method: at for at, method in enumerate(methods)}
@@ -75,10 +77,3 @@ class Kept:
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             # It is made from the answers, and can be made again.
             self._entries = {}
-
-
-def _checksum(folder: Path) -> str:
-    try:
-        return hashlib.sha256((folder / "years.parquet").read_bytes()).hexdigest()
-    except OSError:
-        return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
-from lgl_bench.leaderboard.answers import Run
+from lgl_bench.leaderboard.answers import Labels, Run
 from lgl_bench.leaderboard.floor import above_floor, against_floor
 from lgl_bench.leaderboard.folder import folder_rows
 from lgl_bench.leaderboard.ranking import against_best
@@ -19,6 +19,7 @@ from lgl_bench.leaderboard.schema import KEY
 from lgl_bench.leaderboard.standing import Pairs, pairs_tested
 from lgl_bench.leaderboard.testing import Tester
 from lgl_bench.leaderboard.writing import canonical
+from lgl_bench.streams.stream import Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,26 @@ def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> 
     together = Pairs(*(np.concatenate(parts) for parts in zip(best, floor, strict=True)))
     pairs_tested(frame, together, runs, tester)
     return frame.assign(above_floor=above_floor(frame, runs, tester))
+
+
+def settled_run(frame: pd.DataFrame, run: Run, streams: Mapping[str, Stream]) -> pd.DataFrame:
+    """The rows of a run that has just been graded, with `above_floor` filled; its tests are kept in its folder.
+
+    Args:
+        frame: The rows.
+        run: With its year rows and answers.
+        streams: By name, for their labels.
+    """
+    checksums = dict(zip(frame["stream"], frame["stream_checksum"], strict=True))
+    labels = {
+        (name, checksums[name]): Labels(stream.ids, stream.labels)
+        for name, stream in streams.items()
+        if name in checksums
+    }
+    tester = Tester(labels=labels)
+    found = settled(frame.assign(board=0), [run], tester).drop(columns="board")
+    tester.keep()
+    return found
 
 
 def run_folders(below: Path = Path("runs")) -> list[Path]:

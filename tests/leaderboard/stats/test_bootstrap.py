@@ -17,7 +17,7 @@ def cut(new: np.ndarray, block: int = 0) -> Cut:
 
 
 def resampled(points: list[float], draws: np.ndarray | None = None, df: float = 1e9) -> Resampled:
-    return Resampled(np.array([points]), np.array(draws if draws is not None else [points] * 4), df)
+    return Resampled(np.array(points), np.array([points]), np.array(draws if draws is not None else [points] * 4), df)
 
 
 # Few distinct scores, so that ties are the rule.
@@ -36,9 +36,13 @@ def test_with_a_weight_of_one_every_kernel_is_the_metric_itself(rows):
     assert kernels.auroc(new, novelty[None])(ones).item() == pytest.approx(ranking.auroc(new, novelty).value)
     known = classification.accuracy(truth, predicted, np.array([0])).value
     assert kernels.accuracy(new, correct[None])(ones).item() == pytest.approx(known)
-    for name in ("micro_f1", "macro_f1", "mcc"):
+    for name in ("micro_f1", "macro_f1"):
         expected = getattr(decisions, name)(new, rejected).value
         assert getattr(kernels, name)(new, rejected[None])(ones).item() == pytest.approx(expected)
+    counted = kernels.counts(new, rejected[None])(ones)
+    assert kernels.POOLED["mcc"](*counted).item() == pytest.approx(decisions.mcc(new, rejected).value)
+    assert kernels.POOLED["recall_new"](*counted).item() == pytest.approx(rejected[new].mean())
+    assert kernels.POOLED["false_alarm_rate"](*counted).item() == pytest.approx(rejected[~new].mean())
 
 
 @given(vertices)
@@ -51,7 +55,12 @@ def test_a_weight_says_how_often_a_vertex_is_there(rows):
     pairs = [
         (kernels.auroc(new, novelty[None])(weights), kernels.auroc(new[again], novelty[None, again])(once)),
         (kernels.accuracy(new, correct[None])(weights), kernels.accuracy(new[again], correct[None, again])(once)),
-        (kernels.mcc(new, rejected[None])(weights), kernels.mcc(new[again], rejected[None, again])(once)),
+        (kernels.macro_f1(new, rejected[None])(weights), kernels.macro_f1(new[again], rejected[None, again])(once)),
+        *zip(
+            kernels.counts(new, rejected[None])(weights),
+            kernels.counts(new[again], rejected[None, again])(once),
+            strict=True,
+        ),
     ]
     for weighted, repeated in pairs:
         assert weighted.item() == pytest.approx(repeated.item())
