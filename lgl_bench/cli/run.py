@@ -67,6 +67,7 @@ def run(
     """Run a suite: train what is missing, score, grade, rank."""
     from lgl_bench.api import Settings, plan_run, run_plan
     from lgl_bench.core.registry import load_plugin
+    from lgl_bench.leaderboard.answers import Run
     from lgl_bench.leaderboard.ranking import ranked
 
     for path in plugins:
@@ -89,7 +90,9 @@ def run(
     else:
         decided = bool((result.frame["threshold"] != "").any())
         print_board(
-            ranked(result.frame), ("accuracy", "auroc_weighted", *(("macro_f1",) if decided else ())), result.years
+            ranked(result.frame.assign(board=0), runs=[Run(folder)]),
+            ("accuracy", "auroc_weighted", *(("macro_f1",) if decided else ())),
+            result.years,
         )
         click.echo(f"\n{folder / 'leaderboard.csv'}, after {result.seconds:.0f} s")
     if result.counts.failed:

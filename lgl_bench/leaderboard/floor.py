@@ -100,5 +100,7 @@ def _of_detector(frame: pd.DataFrame, found: Texts, plain: BoolArray) -> Texts:
     rows = pd.DataFrame({"base": base, "track": frame["track"], "value": found})
     by_track = rows[plain].drop_duplicates(["base", "track"])
     anywhere = rows[plain].drop_duplicates("base").set_index("base")["value"]
-    exact = rows[["base", "track"]].merge(by_track, on=["base", "track"], how="left")["value"]
-    return exact.fillna(rows["base"].map(anywhere)).fillna(UNTESTED).to_numpy(dtype=object)
+    exact = rows[["base", "track"]].merge(by_track, on=["base", "track"], how="left")["value"].to_numpy(dtype=object)
+    other = rows["base"].map(anywhere).to_numpy(dtype=object)
+    there = ~pd.isna(other)
+    return np.where(pd.isna(exact), np.where(there, other, UNTESTED), exact).astype(object)

@@ -148,7 +148,7 @@ class Tester:
             if is_random(question.split):
                 found[number] = _resplit(question)
             elif not all(run.has_answers for run, _ in (question.a, question.b)):
-                found[number] = _over_seeds(question, "the folder of the run is without answers")
+                found[number] = _over_seeds(question, f"{question.b[0].folder}/answers is missing")
             elif question.metric in bootstrap.METRICS:
                 drawn[question.stream, question.checksum, shared([question.a, question.b])].append(number)
             else:

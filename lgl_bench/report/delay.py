@@ -76,8 +76,8 @@ def delay_panel(rows: Sequence[Row], sources: Sequence[Source], data_dir: Path |
     if not charts:
         why = "; ".join(reasons) or "No answers over several years are at hand; a run folder has them, a CSV has not."
         return Panel(_NAME, _TITLE, _ABOUT, empty=why)
-    columns = ("place", "backbone", "detector", "threshold", "class", "born")
-    columns += ("detected_share_of_seeds", "median_delay", "false_alarm_rate")
+    columns = ["place", "backbone", "detector", "threshold", "class", "born"]
+    columns += ["detected_share_of_seeds", "median_delay", "false_alarm_rate"]
     return Panel(_NAME, _TITLE, _ABOUT, tuple(charts), Table(columns, table), wide=True)
 
 
