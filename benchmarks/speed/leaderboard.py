@@ -56,6 +56,8 @@ def made_up_run(folder: Path, methods: int, seeds: int, years: int) -> None:
             "reason": "",
             "n_new": rng.integers(0, 30, count),
             "n_scored": 100,
+            "new_rejected": np.nan,
+            "known_rejected": np.nan,
         }
     )
     for metric in METRICS:

@@ -9,9 +9,6 @@ import click
 from lgl_bench.cli.output import print_board, print_json
 from lgl_bench.core.errors import UnknownNameError
 
-DEFAULT_METRICS = ("accuracy", "auroc_weighted")
-DECISION_METRICS = ("macro_f1", "mcc")
-
 
 @click.group()
 def leaderboard() -> None:
@@ -53,7 +50,9 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 )
 @click.option("--metric", "metrics", multiple=True, help="Show these metrics; may be given again.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
-@click.option("--rank-by", help="Rank by this metric; auroc_weighted, for rows with a threshold macro_f1, otherwise.")
+@click.option(
+    "--rank-by", help="Rank by this metric; else auroc_weighted, auroc_mean in static suites, mcc of decisions."
+)
 @click.option("--top", type=click.IntRange(min=1), help="Only the first so many of each group.")
 @click.option("--json", "as_json", is_flag=True, help="As --format json.")
 def show(
@@ -96,7 +95,7 @@ def show(
     if as_json or style == "json":
         print_json(formats.records(rows))
         return
-    chosen = metrics or DEFAULT_METRICS + (DECISION_METRICS if (rows["threshold"] != "").any() else ())
+    chosen = metrics or formats.default_metrics(rows)
     if style == "markdown":
         click.echo(formats.markdown(rows, chosen), nl=False)
     elif style == "latex":

@@ -17,13 +17,13 @@ from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.columns import metrics_in
 from lgl_bench.leaderboard.matching import match
 from lgl_bench.leaderboard.ranking import ranked
-from lgl_bench.leaderboard.schema import METHOD
+from lgl_bench.leaderboard.schema import METHOD, ranks_by
 from lgl_bench.leaderboard.sources import Board
 from lgl_bench.leaderboard.standing import BEST, Pairs, pairs_tested
 from lgl_bench.leaderboard.testing import PRINTED, Tester
 
-RANKING_METRICS = ("auroc_weighted", "accuracy")
-DECISION_METRICS = ("macro_f1", "mcc")
+RANKING_METRICS = ("auroc_weighted", "auroc_mean", "accuracy")
+DECISION_METRICS = ("mcc", "recall_new", "false_alarm_rate")
 PRINTED_METRICS = ("accuracy", "auroc_paper", "micro_f1")
 
 
@@ -62,8 +62,8 @@ def compare(
 
     Args:
         boards: Two or more; one is enough with `within`.
-        metrics: Which; by default `auroc_weighted` and `accuracy`, for rows with a threshold `macro_f1` and `mcc`, for
-            printed rows what is printed.
+        metrics: Which; by default what ranks the rows and `accuracy`, for rows with a threshold `mcc` and what it is
+            made of, for printed rows what is printed.
         streams: Only these.
         within: Compare methods with each other, over all boards together.
         data_dir: Where streams are kept, for their labels.
@@ -144,7 +144,9 @@ def _asked(pooled: pd.DataFrame, pairs: pd.DataFrame, metrics: Sequence[str]) ->
     """One row per pair and metric: what is asked for, else what ranks, what is printed beside a printed row."""
     of_paper = (pooled["trust"] == "printed").to_numpy(dtype=bool)
     printed = of_paper[pairs["i"]] | of_paper[pairs["j"]]
-    decided = pooled["threshold"].to_numpy()[pairs["j"]] != ""
+    protocols, thresholds = (pooled[name].to_numpy()[pairs["j"]] for name in ("protocol", "threshold"))
+    decided = thresholds != ""
+    ranking = np.array([ranks_by(*cell) for cell in zip(protocols, thresholds, strict=True)], dtype=object)
     parts = []
     for name in metrics or dict.fromkeys((*RANKING_METRICS, *PRINTED_METRICS, *DECISION_METRICS)):
         if metrics:
@@ -152,7 +154,7 @@ def _asked(pooled: pd.DataFrame, pairs: pd.DataFrame, metrics: Sequence[str]) ->
         elif name in PRINTED_METRICS and name not in RANKING_METRICS:
             wanted = printed
         else:
-            wanted = np.where(decided, name in DECISION_METRICS, name in RANKING_METRICS) & ~printed
+            wanted = np.where(decided, name in DECISION_METRICS, (ranking == name) | (name == "accuracy")) & ~printed
             wanted |= printed & (name in PRINTED_METRICS)
         if f"{name}_mean" in pooled:
             parts.append(pairs[wanted].assign(metric=name))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from lgl_bench.leaderboard.columns import metrics_in
 from lgl_bench.leaderboard.floor import NO, label
-from lgl_bench.leaderboard.schema import FACTS, KEY, SUFFIXES, metric
+from lgl_bench.leaderboard.schema import DECISIONS, FACTS, KEY, SUFFIXES, metric, ranks_by
 from lgl_bench.leaderboard.standing import INCOMPLETE, INCONCLUSIVE, TIE, UNTESTED
 
 NAMES = ("stream", "backbone", "detector", "threshold")
@@ -37,6 +37,19 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
+
+
+def default_metrics(frame: pd.DataFrame) -> tuple[str, ...]:
+    """What a table of these rows shows: accuracy, what ranks them, and what stands beside decisions."""
+    found = ["accuracy", *dict.fromkeys(ranks_by(protocol, "") for protocol in frame["protocol"])]
+    if (frame["threshold"] != "").any():
+        # What no row has, such as regret without the oracle, is left out; what ranks stays.
+        found += [name for name in DECISIONS if name == DECISIONS[0] or _has(frame, name)]
+    return tuple(found)
+
+
+def _has(frame: pd.DataFrame, name: str) -> bool:
+    return f"{name}_mean" in frame and bool(frame[f"{name}_mean"].notna().any())
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

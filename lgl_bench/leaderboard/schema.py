@@ -143,6 +143,8 @@ OTHERS: dict[str, Metric] = {
     "ece": Metric(0.0, 1.0, higher_is_better=False),
     "regret": Metric(-2.0, 2.0, higher_is_better=False),
 }
+DECISIONS = ("mcc", "recall_new", "false_alarm_rate", "open_f1", "regret")
+"""What is shown of a decision: what ranks it, and beside that what it consists of."""
 STATIC_PROTOCOLS = ("leave-class-out", "transductive")
 """Protocols whose tasks are folds of one graph, not years."""
 

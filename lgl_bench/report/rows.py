@@ -19,7 +19,7 @@ from lgl_bench.leaderboard.sources import settled
 from lgl_bench.leaderboard.standing import BEST, INCONCLUSIVE, TIE, UNRANKED
 from lgl_bench.leaderboard.testing import Tester
 from lgl_bench.report.curves import Curve, curves_of
-from lgl_bench.report.metrics import METRICS
+from lgl_bench.report.metrics import DECISIONS, METRICS
 from lgl_bench.report.names import shape, slug
 from lgl_bench.report.sources import METHOD, PLACE, Source
 
@@ -125,6 +125,11 @@ class Row:
         """The metric that ranks it."""
         return ranks_by(self.place.values[PLACE.index("protocol")], self.threshold)
 
+    @property
+    def detector_ranks_by(self) -> str:
+        """The metric that ranks its detector, whatever the threshold."""
+        return ranks_by(self.place.values[PLACE.index("protocol")], "")
+
 
 def report_rows(sources: Sequence[Source], data_dir: Path | None = None) -> list[Row]:
     """Every row of every input, place by place, best first; detection before decisions.
@@ -198,7 +203,7 @@ def _figure(record: dict[str, Any], metric: str) -> Figure:
     seeds, years = (_number(record[f"{metric}_{part}"]) for part in ("n_seeds", "n_years"))
     reason = record[f"{metric}_reason"]
     if mean is None and not reason:
-        needs = metric in ("micro_f1", "macro_f1", "mcc", "open_f1") and not record["threshold"]
+        needs = metric in DECISIONS and metric != "accuracy" and not record["threshold"]
         reason = "no threshold, so no decisions" if needs else "the table gives no reason"
     std, lo, hi = (_number(record[f"{metric}_{part}"]) for part in ("std", "lo", "hi"))
     n_seeds, n_years = (None if count is None else int(count) for count in (seeds, years))

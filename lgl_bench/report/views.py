@@ -89,7 +89,7 @@ def boards(rows: Sequence[Row], most: int | None = None) -> list[Board]:
         (
             "decisions",
             "Who decides well",
-            "Detectors with a threshold, ranked by macro F1 of the decision between new and known.",
+            "Detectors with a threshold, ranked by Matthews' correlation (MCC) of new and rejected.",
             DECISIONS,
             "macro_f1",
             [row for row in rows if row.threshold],

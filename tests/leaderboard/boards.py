@@ -145,7 +145,11 @@ def made_up_run(
                     answers[f"rejected:{name}|{threshold}"] = rejected
                     decided = {"micro_f1": micro_f1, "macro_f1": macro_f1, "mcc": mcc}
                     graded |= {metric: function(new, rejected) for metric, function in decided.items()}
-                    years.append(about | {"threshold": threshold} | _cells(graded))
+                    counts = {
+                        "new_rejected": int((rejected & new).sum()),
+                        "known_rejected": int((rejected & ~new).sum()),
+                    }
+                    years.append(about | {"threshold": threshold} | counts | _cells(graded))
             store.add_answers(unit, pd.DataFrame(answers))
     store.write_frame("years.parquet", pd.DataFrame(years))
     suite = {"name": "made-up", "version": 1, "protocol": "leave-class-out" if stream.static else "temporal"}

@@ -101,11 +101,18 @@ def test_every_further_board_is_set_against_the_first():
 
 def test_rows_with_a_threshold_are_compared_by_their_decisions():
     a, b = (
-        board(row(threshold="naive", **figures("macro_f1", value, 0.01, 3), **figures("mcc", 0.1, 0.01, 3)))
+        board(row(threshold="naive", **figures("mcc", value, 0.01, 3), **figures("recall_new", 0.1, 0.01, 3)))
         for value in (0.5, 0.7)
     )
     found = compare([named(a), named(b)]).rows
-    assert found[["metric", "verdict"]].values.tolist() == [["macro_f1", "better"], ["mcc", "tie"]]
+    verdicts = [["mcc", "better"], ["recall_new", "tie"], ["false_alarm_rate", "undefined"]]
+    assert found[["metric", "verdict"]].values.tolist() == verdicts
+
+
+def test_static_rows_are_compared_by_the_plain_mean_over_classes():
+    about = {"protocol": "leave-class-out", "split": "planetoid", "restart": ""}
+    found = compare([named(board(row(value, **about))) for value in (0.5, 0.7)]).rows
+    assert found["metric"].tolist() == ["auroc_mean", "accuracy"]
 
 
 def test_printed_figures_are_set_beside_ours_untested():
@@ -172,7 +179,7 @@ def test_a_run_compared_with_itself_is_all_ties_from_its_answers(tmp_path, data)
     folder = made_up_run(tmp_path / "run", growing_stream(), {"msp": 0.5, "odin": 1.0}, threshold="naive")
     shutil.copytree(folder, tmp_path / "copy")
     found = compare([open_board(folder), open_board(tmp_path / "copy")], data_dir=data, draws=200)
-    assert len(found.rows) == 8 and set(found.rows["verdict"]) == {"tie"}
+    assert len(found.rows) == 10 and set(found.rows["verdict"]) == {"tie"}
     assert set(found.rows["test"]) == {"bootstrap"} and set(found.rows["p"]) == {1.0}
     assert (found.rows["difference"] == 0).all() and (found.rows["note"] == "").all()
 

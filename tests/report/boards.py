@@ -54,8 +54,14 @@ def year_frame(
                                 **{"accuracy": value - 0.1, "auroc": value if new else None},
                                 **{"auroc_reason": "" if new else "no new vertices", "aupr": value if new else None},
                                 **{"fpr95": 1 - value if new else None, "oscr": value if new else None},
-                                **{"micro_f1": value if threshold else None, "mcc": value if threshold else None},
-                                **{"macro_f1": value - 0.2 if threshold else None},
+                                **{
+                                    "micro_f1": value if threshold else None,
+                                    "mcc": value if threshold and new else None,
+                                },
+                                **{"macro_f1": value - 0.2 if threshold and new else None},
+                                # Of 20 new vertices many, of 70 or 90 known ones few; better methods more and fewer.
+                                **{"new_rejected": round(new * value) if threshold else None},
+                                **{"known_rejected": round(70 * (1 - value)) if threshold else None},
                                 **changes,
                             }
                         )
