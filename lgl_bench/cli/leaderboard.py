@@ -27,11 +27,11 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 
     Rows of a run folder are made anew from its years.parquet; nothing is trained or scored.
     """
-    from lgl_bench.leaderboard.sources import merge, open_board
+    from lgl_bench.leaderboard.sources import open_board, pool
     from lgl_bench.leaderboard.writing import refuse_existing, write_board
 
     refuse_existing(out, force)
-    frame = merge([open_board(path) for path in sources])
+    frame = pool([open_board(path) for path in sources]).frame.drop(columns="board")
     write_board(frame, out, force=force)
     if as_json:
         print_json({"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))})
@@ -74,10 +74,11 @@ def show(
     from lgl_bench.leaderboard.columns import metrics_in
     from lgl_bench.leaderboard.folder import read_years
     from lgl_bench.leaderboard.ranking import ranked
-    from lgl_bench.leaderboard.sources import merge, open_board, run_folders
+    from lgl_bench.leaderboard.sources import open_board, pool, run_folders
 
     opened = [open_board(path) for path in boards or run_folders()]
-    frame = merge(opened)
+    pooled = pool(opened)
+    frame = pooled.frame
     known = metrics_in(frame)
     for name in [*metrics, *([rank_by] if rank_by else [])]:
         if name not in known:
@@ -88,7 +89,7 @@ def show(
             raise UnknownNameError("stream", name, there, f"There are: {', '.join(there)}")
     if streams:
         frame = frame[frame["stream"].isin(streams)]
-    rows = ranked(frame, rank_by)
+    rows = ranked(frame, rank_by, pooled.runs, pooled.tester)
     if top is not None:
         rows = rows[(rows["rank"] <= top).fillna(False).astype(bool)]
     if as_json or style == "json":

@@ -67,6 +67,7 @@ def run(
     """Run a suite: train what is missing, score, grade, rank."""
     from lgl_bench.api import Settings, plan_run, run_plan
     from lgl_bench.core.registry import load_plugin
+    from lgl_bench.leaderboard.answers import Run
     from lgl_bench.leaderboard.formats import default_metrics
     from lgl_bench.leaderboard.ranking import ranked
 
@@ -88,7 +89,8 @@ def run(
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
         print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
     else:
-        print_board(ranked(result.frame), default_metrics(result.frame), result.years)
+        rows = ranked(result.frame.assign(board=0), runs=[Run(folder)])
+        print_board(rows, default_metrics(result.frame), result.years)
         click.echo(f"\n{folder / 'leaderboard.csv'}, after {result.seconds:.0f} s")
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])

@@ -76,6 +76,11 @@ class Run:
         return read_years(self.folder) if self._years is None else self._years
 
     @cached_property
+    def has_answers(self) -> bool:
+        """Whether there are any; a folder may hold year rows alone."""
+        return next((self.folder / "answers").glob("*.parquet"), None) is not None
+
+    @cached_property
     def by_method(self) -> dict[Any, Any]:
         """Positions of the year rows of each method."""
         return dict(self.years.groupby(list(ANSWERED), sort=False).indices)

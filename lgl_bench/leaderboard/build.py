@@ -20,10 +20,10 @@ import pandas as pd
 from lgl_bench.core.types import FloatArray, IntArray
 from lgl_bench.leaderboard import schema
 from lgl_bench.leaderboard.failures import failures
-from lgl_bench.leaderboard.ranking import ranking_values
 from lgl_bench.leaderboard.seeds import METHOD_KEYS, SeedValues, seed_values
 from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import interval
+from lgl_bench.leaderboard.values import ranking_values
 from lgl_bench.leaderboard.writing import canonical
 
 Intervals: TypeAlias = Mapping[tuple[str, ...], Mapping[str, tuple[float, float]]]

@@ -81,7 +81,7 @@ def _provenance(folder: Path, plan: dict[str, Any]) -> dict[str, str]:
 def write_intervals(folder: Path, drawn: Intervals) -> None:
     """Keeps the intervals in a run folder, for the year rows that are there now."""
     rows = [{"method": list(cells), "intervals": ends} for cells, ends in drawn.items()]
-    text = json.dumps({"years": _checksum(folder), "columns": list(METHOD_KEYS), "rows": rows}, allow_nan=False)
+    text = json.dumps({"years": years_checksum(folder), "columns": list(METHOD_KEYS), "rows": rows}, allow_nan=False)
     RunStore(folder).write_text(INTERVALS, text + "\n")
 
 
@@ -91,12 +91,13 @@ def read_intervals(folder: Path) -> Intervals:
     # The file is made from the answers: whatever is wrong with it, the run's command makes it again.
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads((Path(folder) / INTERVALS).read_text(encoding="utf-8"))
-        if kept["years"] == _checksum(folder) and kept["columns"] == list(METHOD_KEYS):
+        if kept["years"] == years_checksum(folder) and kept["columns"] == list(METHOD_KEYS):
             for row in kept["rows"]:
                 ends = {name: (float(lo), float(hi)) for name, (lo, hi) in row["intervals"].items()}
                 found[tuple(row["method"])] = ends
     return found
 
 
-def _checksum(folder: Path) -> str:
+def years_checksum(folder: Path) -> str:
+    """The sha256 of the year rows of a run folder: what is kept beside them belongs to these."""
     return hashlib.sha256((Path(folder) / "years.parquet").read_bytes()).hexdigest()

@@ -11,6 +11,7 @@ of a twin are refused beside printed rows of the stream it stands in for.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -80,6 +81,15 @@ def match(a: pd.DataFrame, b: pd.DataFrame) -> Matches:
         np.array([row for row in range(len(a)) if row not in seen_a], dtype=np.int64),
         np.array([row for row in range(len(b)) if row not in seen_b], dtype=np.int64),
     )
+
+
+def is_twin(stream: str) -> bool:
+    """Whether a stream is a synthetic stand-in.
+
+    >>> is_twin("dblp-easy-twin"), is_twin("ogb-arxiv-twin(seed=3)"), is_twin("cora")
+    (True, True, False)
+    """
+    return re.match(_TWIN, stream) is not None
 
 
 @cache

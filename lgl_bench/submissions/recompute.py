@@ -8,6 +8,7 @@ from lgl_bench.api import run_facts
 from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.build import board_rows
 from lgl_bench.leaderboard.intervals import draw_intervals
+from lgl_bench.leaderboard.sources import settled_run
 from lgl_bench.runs.choices import Choices
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.reading import Reader
@@ -29,5 +30,6 @@ def recompute(
     """
     reader = Reader(store, streams)
     years = year_rows(plan, reader, Choices(plan, reader))
-    drawn = draw_intervals(Run(store.folder, years), streams)
-    return years, board_rows(years, run_facts(plan, provenance), drawn)
+    done = Run(store.folder, years)
+    frame = board_rows(years, run_facts(plan, provenance), draw_intervals(done, streams))
+    return years, settled_run(frame, done, streams)

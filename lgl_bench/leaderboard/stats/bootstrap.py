@@ -26,7 +26,8 @@ import numpy as np
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.leaderboard.stats import kernels
-from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS, Difference, from_error
+from lgl_bench.leaderboard.stats.evidence import Evidence, of_seeds
+from lgl_bench.leaderboard.stats.student import Difference
 
 DRAWS = 2000
 _FEWEST_NEW = 5
@@ -187,27 +188,19 @@ def task_weights(cuts: Sequence[Cut], metric: str) -> FloatArray:
     return raw / raw.sum() if raw.any() else raw
 
 
-def difference(a: Resampled, b: Resampled) -> Difference:
-    """The difference b - a with interval and p; the seeds of both are paired in order.
-
-    NaN below three seeds, unless the two agree under every draw.
-    """
+def evidence(a: Resampled, b: Resampled) -> Evidence:
+    """The difference b - a and what its error is made of; the seeds of both are paired in order."""
     each, drawn = b.points - a.points, b.draws - a.draws
-    value = float(each.mean())
-    if not each.any() and not drawn.any():
-        return Difference(0.0, 0.0, 0.0, 1.0)
     seeds = len(each)
-    if seeds < FEWEST_SEEDS:
-        return Difference(value, np.nan, np.nan, np.nan)
     one = float(np.mean(np.var(drawn, axis=0, ddof=1)))
     all_ = float(np.var(drawn.mean(axis=1), ddof=1))
-    vertices = max(0.0, (seeds * all_ - one) / (seeds - 1))
-    spread = float(np.var(each, ddof=1)) / seeds
-    total = vertices + spread
-    share = spread / total if total else 0.0
-    df = 1 / (share / (seeds - 1) + (1 - share) / max(min(a.df, b.df), 1.0))
-    found = from_error(value, np.sqrt(total), df)
-    return Difference(*(float(part) for part in found))
+    vertices = max(0.0, (seeds * all_ - one) / (seeds - 1)) if seeds > 1 else all_
+    return of_seeds(each, fixed=vertices, df=max(min(a.df, b.df), 1.0))
+
+
+def difference(a: Resampled, b: Resampled) -> Difference:
+    """The difference b - a with interval and p; NaN below three seeds, unless the two agree under every draw."""
+    return evidence(a, b).difference()
 
 
 def interval(one: Resampled) -> tuple[float, float]:

@@ -72,7 +72,7 @@ def welch(
 
     Variances u = s_a^2 / n_a and v = s_b^2 / n_b add; the degrees of freedom are
     (u + v)^2 / (u^2 / (n_a - 1) + v^2 / (n_b - 1)). Seeds are not paired, and the vertices are taken as fixed. Where
-    seeds split one graph anew, `shared` is n_test / n_train and stands beside 1 / n, as in `corrected_t`.
+    seeds split one graph anew, `shared` is n_test / n_train and stands beside 1 / n, as in `evidence.py`.
     """
     a, b = np.asarray(seeds_a, dtype=np.float64), np.asarray(seeds_b, dtype=np.float64)
     enough = (a >= FEWEST_SEEDS) & (b >= FEWEST_SEEDS)
@@ -95,12 +95,3 @@ def from_error(value: npt.ArrayLike, error: npt.ArrayLike, df: npt.ArrayLike) ->
     half = np.where(error > 0, quantile(df) * error, error)
     p = np.where(np.isnan(error), np.nan, two_sided(t, df))
     return Difference(value, value - half, value + half, p)
-
-
-def paired(differences: FloatArray) -> Difference:
-    """The mean of paired differences, one a seed, from three seeds on: t(n - 1)."""
-    n = len(differences)
-    enough = n >= FEWEST_SEEDS
-    error = float(np.std(differences, ddof=1)) / n**0.5 if enough else np.nan
-    mean = float(np.mean(differences)) if n else np.nan
-    return from_error(mean, error, max(n - 1, 1))
