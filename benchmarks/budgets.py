@@ -7,9 +7,9 @@ backbone and head the share of the paper budget's accuracy, and per stream Spear
 AUROC of all (backbone, detector) cells between the two. What is in OUT already is not run again, so the command can be
 stopped and given again; the paper's budget takes most of the time, hours for GAT and GraphSAGE on a large stream.
 
-With `--write` the two tables are kept beside this file: `budget_accuracy.csv` and `budget_ranking.csv`. Boards and pages
-read the second to say where a budget is not for ranking. Streams that were not measured this time keep their lines,
-unless the budget's version has changed.
+With `--write` the two tables are kept beside this file: `budget_accuracy.csv` and `budget_ranking.csv`. Boards and
+pages read the second to say where a budget is not for ranking. Streams that were not measured this time keep their
+lines, unless the budget's version has changed.
 """
 
 from __future__ import annotations
@@ -66,10 +66,8 @@ def main() -> None:
 
 def accuracy_shares(cheap: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Per backbone and head, the accuracy of both budgets and their ratio."""
-    one, other = (
-        board[board["head"] != "auto"].groupby(["backbone", "head"])["accuracy_mean"].first()
-        for board in (cheap, paper)
-    )
+    fixed = [board[board["head"] != "auto"] for board in (cheap, paper)]
+    one, other = (board.groupby(["backbone", "head"])["accuracy_mean"].first() for board in fixed)
     found = pd.DataFrame({"accuracy": one, "paper_accuracy": other}).dropna().reset_index()
     return found.assign(share=found["accuracy"] / found["paper_accuracy"])
 

@@ -14,6 +14,7 @@ from lgl_bench.core.resources import shipped
 
 MIN_CORRELATION = 0.9
 _REFERENCE = "paper"
+_TRIAL = "smoke"
 
 
 def budget_notes(places: Iterable[tuple[str, int, str]]) -> list[str]:
@@ -24,7 +25,10 @@ def budget_notes(places: Iterable[tuple[str, int, str]]) -> list[str]:
     """
     found: list[str] = []
     unknown: dict[str, list[str]] = {}
-    for budget, version, stream in sorted({place for place in places if place[0] != _REFERENCE and place[0]}):
+    cheap = {place for place in places if place[0] and place[0] != _REFERENCE}
+    if any(budget == _TRIAL for budget, _, _ in cheap):
+        found.append(f"The budget {_TRIAL} is for trying things out: its numbers are lower than they could be.")
+    for budget, version, stream in sorted(place for place in cheap if place[0] != _TRIAL):
         measured = _measured().get((budget, version, stream))
         if measured is None:
             unknown.setdefault(budget, []).append(stream)

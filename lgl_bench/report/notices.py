@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from lgl_bench.leaderboard.budget_notes import budget_notes
 from lgl_bench.leaderboard.floor import NO
 from lgl_bench.leaderboard.standing import INCOMPLETE
 from lgl_bench.report.rows import Row
@@ -42,11 +43,8 @@ def notices(sources: Sequence[Source], rows: Sequence[Row]) -> list[str]:
         found.append(f"{count} behind each row: there are no intervals, and a lead may be luck.")
     if rows and all(row.curve is not None and row.curve.over_years and len(row.curve.at) == 1 for row in rows):
         found.append("There is a single year: nothing can be drawn over time.")
-    budgets = {row.place.values[PLACE.index("budget")] for row in rows}
-    if budgets == {"smoke"}:
-        found.append(
-            "The budget is smoke: fits are cut short to try things out, and numbers are lower than they could be."
-        )
+    places = [dict(zip(PLACE, row.place.values, strict=True)) for row in rows]
+    found += budget_notes((place["budget"], int(place["budget_version"]), place["stream"]) for place in places)
     return [*found, *(note for one in sources for note in one.notes)]
 
 
