@@ -29,7 +29,7 @@ AXES = ("streams", "backbones", "detectors", "thresholds", "thresholds_on", "sel
 )
 @click.option("--split", multiple=True, help="Splits of a static protocol: 60-20-20, planetoid.")
 @click.option("--history", type=int, help="Years kept; all otherwise.")
-@click.option("--restart", type=click.Choice(["warm", "cold"]), help="Whether weights go on from the year before.")
+@click.option("--restart", type=click.Choice(["warm", "cold"]), help="Whether weights go on from the last fitted year.")
 @click.option("--label-delay", type=int, help="Years until labels arrive.")
 @click.option("--seeds", type=int, help="Number of seeds; the budget's otherwise.")
 @click.option("--budget", default="quick", show_default=True, help="smoke, quick or paper.")
