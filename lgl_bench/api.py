@@ -155,7 +155,7 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
     done = Run(settings.out, years)
     drawn = draw_intervals(done, streams)
     write_intervals(settings.out, drawn)
-    frame = settled_run(board_rows(years, run_facts(plan, provenance()), drawn), done, streams)
+    frame = settled_run(board_rows(years, run_facts(plan, provenance()), drawn), done, streams, keep=True)
     store.write_frame("classes.parquet", class_rows(plan, reader, choices))
     if settings.matrix:
         matrix = matrix_rows(plan, store)

@@ -87,13 +87,14 @@ def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> 
     return frame.assign(above_floor=above_floor(frame, runs, tester))
 
 
-def settled_run(frame: pd.DataFrame, run: Run, streams: Mapping[str, Stream]) -> pd.DataFrame:
-    """The rows of a run that has just been graded, with `above_floor` filled; its tests are kept in its folder.
+def settled_run(frame: pd.DataFrame, run: Run, streams: Mapping[str, Stream], *, keep: bool) -> pd.DataFrame:
+    """The rows of a run that has just been graded, with `above_floor` filled.
 
     Args:
         frame: The rows.
         run: With its year rows and answers.
         streams: By name, for their labels.
+        keep: Whether its tests are kept in its folder, whose `years.parquet` must then hold the run's year rows.
     """
     checksums = dict(zip(frame["stream"], frame["stream_checksum"], strict=True))
     labels = {
@@ -101,7 +102,7 @@ def settled_run(frame: pd.DataFrame, run: Run, streams: Mapping[str, Stream]) ->
         for name, stream in streams.items()
         if name in checksums
     }
-    tester = Tester(labels=labels)
+    tester = Tester(labels=labels, kept=keep)
     found = settled(frame.assign(board=0), [run], tester).drop(columns="board")
     tester.keep()
     return found

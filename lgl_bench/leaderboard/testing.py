@@ -93,6 +93,7 @@ class Tester:
         draws: Of the bootstrap.
         seed: Of the draws.
         labels: Of streams that are loaded already, by name and checksum.
+        kept: Whether what run folders keep counts; not where the year rows may be others than those in the folder.
     """
 
     def __init__(
@@ -101,12 +102,14 @@ class Tester:
         draws: int = bootstrap.DRAWS,
         seed: int = 0,
         labels: Mapping[tuple[str, str], Labels] | None = None,
+        *,
+        kept: bool = True,
     ) -> None:
         self.data_dir = data_dir
         self.draws = draws
         self.seed = seed
         self._labels: dict[tuple[str, str], Labels | str] = dict(labels or {})
-        self._kept: dict[Path, Kept] = {}
+        self._kept: dict[Path, Kept] | None = {} if kept else None
 
     def ask(self, questions: Sequence[Question]) -> list[Outcome]:
         """One outcome per question."""
@@ -121,13 +124,13 @@ class Tester:
 
     def keep(self) -> None:
         """Writes what was tested within run folders, so that nobody computes it again."""
-        for kept in self._kept.values():
+        for kept in (self._kept or {}).values():
             kept.write()
 
     def _kept_of(self, question: Question) -> Kept | None:
         """What the run folder of both rows keeps; None where they are from two."""
         folder = question.a[0].folder
-        if question.b[0].folder != folder:
+        if self._kept is None or question.b[0].folder != folder:
             return None
         if folder not in self._kept:
             self._kept[folder] = Kept(folder, self.draws, self.seed)

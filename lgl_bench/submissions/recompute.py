@@ -32,4 +32,4 @@ def recompute(
     years = year_rows(plan, reader, Choices(plan, reader))
     done = Run(store.folder, years)
     frame = board_rows(years, run_facts(plan, provenance), draw_intervals(done, streams))
-    return years, settled_run(frame, done, streams)
+    return years, settled_run(frame, done, streams, keep=False)
