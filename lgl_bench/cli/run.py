@@ -89,13 +89,8 @@ def run(
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
         print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
     else:
-<<<<<<< HEAD
-        in_order = ranked(result.frame.assign(board=0), runs=[Run(folder)])
-        print_board(in_order, default_metrics(result.frame), result.years)
-=======
         shown = ranked(result.frame.assign(board=0), runs=[Run(folder)])
         print_board(shown, default_metrics(result.frame), result.years)
->>>>>>> standing
         click.echo(f"\n{folder / 'leaderboard.csv'}, after {result.seconds:.0f} s")
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])
