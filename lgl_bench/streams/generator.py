@@ -3,9 +3,9 @@
 No transcendental function and no reordered float sum takes part, so a recipe and a seed give the same stream,
 bit for bit, on every platform. The embedded twins are recipes in the manifests of their originals.
 
-A new class splits off from an older one. What is new about it is its features, which must be learned: its vertices
-link to old vertices, to vertices of their own year and to each other's class as often as all others do, and stand
-anywhere among the vertices of their year.
+A class born after the first year splits off from an older one. Only its features are new, and these must be learned:
+its vertices have as many links, as many of them to vertices of their own year, and the same places in the order of
+their year as all others.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _edges(recipe: Recipe, classes: Lineage, born: IntArray, labels: IntArray) -
     links inside, which stay among the vertices of one class and year, old or new. If it could link inside only to
     its own class, all these links would end in its own year, and birth years alone would reveal it.
     """
-    rng, peers = generator(recipe.seed, "edges"), generator(recipe.seed, "same year")
+    rng, contemporary = generator(recipe.seed, "edges"), generator(recipe.seed, "same year")
     linked = rng.random(len(born)) >= recipe.isolated
     sources, targets = [], []
     start = 0
@@ -76,8 +76,8 @@ def _edges(recipe: Recipe, classes: Lineage, born: IntArray, labels: IntArray) -
         source = new[place]
         inside = rng.random(len(source)) < recipe.homophily
         draws = rng.random((recipe.skew, len(source)))
-        peer = _peers(labels[new], place, draws[0])
-        same_year = inside & (peers.random(len(source)) < recipe.same_year) & (peer != place)
+        peer = peers(labels[new], place, draws[0])
+        same_year = inside & (contemporary.random(len(source)) < recipe.same_year) & (peer != place)
         sources.append(source[same_year])
         targets.append(new[peer[same_year]])
         candidates = np.flatnonzero(linked[:stop])
@@ -95,11 +95,14 @@ def _edges(recipe: Recipe, classes: Lineage, born: IntArray, labels: IntArray) -
     return np.stack([np.concatenate([np.empty(0, np.int64), *part]) for part in (sources, targets)])
 
 
-def _peers(labels: IntArray, place: IntArray, draw: FloatArray) -> IntArray:
+def peers(labels: IntArray, place: IntArray, draw: FloatArray) -> IntArray:
     """For each place another one of the same class, by a uniform draw in [0, 1); itself if there is none.
 
     Places that are alone in their class are each other's peers: else only large classes would have such links,
     and a newborn class is large in its year.
+
+    >>> peers(np.array([0, 1, 0, 2, 0]), np.array([0, 0, 0, 1, 3]), np.array([0.0, 0.5, 0.9, 0.0, 0.0])).tolist()
+    [2, 4, 4, 3, 1]
     """
     group = np.where(np.bincount(labels, minlength=1)[labels] > 1, labels, -1)
     order = np.argsort(group, kind="stable")
