@@ -11,15 +11,20 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import lgl_bench
 from lgl_bench.api import Settings, plan_run
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.leaderboard.folder import folder_rows
+from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.leaderboard.schema import HEADLINE
 from lgl_bench.runs import pool
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
+from lgl_bench.thresholds import Threshold, thresholds
 from tests.graphs import small_stream, until
 
 LEFT_OUT = ["fit_seconds", "peak_memory_mb", "created_at"]
@@ -339,3 +344,36 @@ def test_a_threshold_that_learns_from_the_test_graph_is_on_the_transductive_trac
     tracks = result.frame.set_index("threshold")["track"]
     assert tracks[""] == "inductive" and sorted(tracks) == ["inductive", "inductive", "transductive"]
     assert tracks[next(name for name in tracks.index if "fit=test" in name)] == "transductive"
+
+
+def test_never_and_always_are_worth_nothing_and_a_plugin_that_rejects_nobody_has_nevers_figures(
+    out, engines, carry_out
+):
+    class Nobody(Threshold):
+        def reject(self, test):
+            return np.zeros(len(test.scored), dtype=bool)
+
+    thresholds.register("nobody-of-mine")(Nobody)
+    try:
+        found = carry_out(
+            detectors=["msp"], thresholds=["never", "always", "oracle", "nobody-of-mine"], seeds=3, thresholds_on="all"
+        ).frame
+    finally:
+        del thresholds._plugins["nobody-of-mine"]
+    rows = ranked(found).set_index("threshold")
+    assert rows.loc[["never", "always", "nobody-of-mine"], "mcc_mean"].tolist() == [0.0] * 3
+    figures = [name for name in rows if name.startswith(tuple(HEADLINE)) or name.startswith("regret")]
+    assert rows.loc["nobody-of-mine", figures].astype(str).tolist() == rows.loc["never", figures].astype(str).tolist()
+    assert rows.loc["never", "rank"] == rows.loc["nobody-of-mine", "rank"] == 1
+    assert pd.isna(rows.loc["oracle", "rank"]) and rows.loc["oracle", "mcc_mean"] > 0
+    assert rows.loc["never", "regret_mean"] == pytest.approx(rows.loc["oracle", "mcc_mean"])
+    assert rows.loc["always", ["recall_new_mean", "false_alarm_rate_mean"]].tolist() == [1.0, 1.0]
+
+
+def test_a_run_draws_its_intervals_once_and_its_folder_shows_the_same_ones(out, engines, carry_out):
+    found = carry_out(detectors=["msp", "odin"], thresholds=["naive"], thresholds_on="all", seeds=3).frame
+    assert set(found["interval"]) == {"bootstrap"}
+    again = folder_rows(out)
+    pd.testing.assert_frame_equal(again[list(found)], found, check_dtype=False)
+    kept = pd.read_csv(out / "leaderboard.csv")
+    assert kept["auroc_weighted_lo"].tolist() == found["auroc_weighted_lo"].tolist()
