@@ -82,10 +82,12 @@ def pool(boards: Sequence[Board], tester: Tester | None = None) -> Pool:
 
 
 def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> pd.DataFrame:
-    """The rows with `above_floor` filled; every test that a table shows is made, each method's answers drawn once."""
-    best, floor = against_best(frame), against_floor(frame)
-    together = Pairs(*(np.concatenate(parts) for parts in zip(best, floor, strict=True)))
-    pairs_tested(frame, together, runs, tester)
+    """The rows with `above_floor` filled."""
+    floor = against_floor(frame)
+    if len(floor.b):
+        # The tests against the best are asked for next: together, the answers of each method are drawn once.
+        both = zip(against_best(frame), floor, strict=True)
+        pairs_tested(frame, Pairs(*(np.concatenate(parts) for parts in both)), runs, tester)
     return frame.assign(above_floor=above_floor(frame, runs, tester))
 
 
@@ -103,9 +105,10 @@ def graded_run(
     labels = {(name, facts.checksums[name]): Labels(stream.ids, stream.labels) for name, stream in streams.items()}
     tester = Tester(labels=labels, kept=keep)
     drawn = draw_intervals(run, streams, tester.draws, tester.seed, tester.remember)
-    frame = settled(board_rows(run.years, facts, drawn).assign(board=0), [run], tester).drop(columns="board")
+    frame = settled(board_rows(run.years, facts, drawn).assign(board=0), [run], tester)
+    pairs_tested(frame, against_best(frame), [run], tester)
     tester.keep()
-    return frame, drawn
+    return frame.drop(columns="board"), drawn
 
 
 def run_folders(below: Path = Path("runs")) -> list[Path]:

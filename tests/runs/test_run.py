@@ -377,3 +377,14 @@ def test_a_run_draws_its_intervals_once_and_its_folder_shows_the_same_ones(out, 
     pd.testing.assert_frame_equal(again[list(found)], found, check_dtype=False)
     kept = pd.read_csv(out / "leaderboard.csv")
     assert kept["auroc_weighted_lo"].tolist() == found["auroc_weighted_lo"].tolist()
+
+
+def test_a_run_ends_with_what_stands_above_the_floor_and_keeps_its_tests(out, engines, carry_out):
+    found = carry_out(detectors=["msp", "random", "degree"], thresholds=["never"], seeds=3).frame
+    plain = found[found["threshold"] == ""].set_index("detector")["above_floor"]
+    assert plain["random"] == plain["degree"] == "floor" and plain["msp"] in ("yes", "no")
+    written = pd.read_csv(out / "leaderboard.csv", keep_default_na=False)
+    assert written["above_floor"].tolist() == found["above_floor"].tolist()
+    kept = json.loads((out / "standing.json").read_text())
+    # Two rows against the best, of which one may be the test of msp against the floor.
+    assert {test["test"] for test in kept["tests"]} == {"bootstrap"} and len(kept["tests"]) in (2, 3)

@@ -64,6 +64,7 @@ def test_a_zip_says_the_same_as_a_folder(base, tmp_path):
         {"select": "t1", "detectors": ["odin", "good(auto)", "energy"]},
         {"select": "prequential", "detectors": ["good(energy)"], "thresholds": ["naive"], "thresholds_on": "all"},
         {"history": 2, "label_delay": 1, "restart": "cold", "detectors": ["msp"]},
+        {"detectors": ["msp", "random", "degree"], "seeds": 3},
         {"suite": "static", "streams": ["still"], "detectors": ["isomax+", "good(isomax+)"], "seeds": 3},
     ],
 )
@@ -104,7 +105,7 @@ def test_a_metric_that_was_changed_by_a_hair_is_noticed(forged, base):
 
 
 @pytest.mark.parametrize(
-    "column", ["suite_version", "budget", "detector", "preset", "track", "torch", "trust", "n_new"]
+    "column", ["suite_version", "budget", "detector", "preset", "track", "torch", "trust", "n_new", "above_floor"]
 )
 def test_another_column_that_was_changed_is_noticed(forged, base, column):
     forged.change_board(lambda frame: first(frame, column, "99"))
