@@ -18,9 +18,10 @@ import pytest
 import lgl_bench
 from lgl_bench.api import Settings, plan_run
 from lgl_bench.core.errors import DataError, UsageError
-from lgl_bench.leaderboard.folder import folder_rows
+from lgl_bench.core.references import FLOOR
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.schema import HEADLINE
+from lgl_bench.leaderboard.sources import open_board
 from lgl_bench.runs import pool
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
@@ -70,7 +71,7 @@ def test_a_run_stores_fits_answers_years_and_a_leaderboard(out, engines, carry_o
     assert list(answers)[:3] == ["vertex", "time", "class_pred"]
     assert {"novelty:msp", "neighbour:msp"} <= set(answers)
     assert set(result.years["time"]) == {2, 3, 4}
-    assert set(result.frame["detector"]) == {"msp", "good(msp,alpha=0.3)"}
+    assert set(result.frame["detector"]) == {"msp", "good(msp,alpha=0.3)", *FLOOR}
     assert not result.counts.failed
 
 
@@ -103,7 +104,8 @@ def test_weights_that_were_not_kept_are_trained_again_when_needed(out, engines, 
     first = comparable(out)
     carry_out(detectors=["msp", "energy"])
     both = comparable(out)
-    assert both[both["detector"] == "msp"].reset_index(drop=True).equals(first)
+    one, other = (part[part["detector"] == "msp"].reset_index(drop=True) for part in (first, both))
+    assert len(one) and other.equals(one)
 
 
 def test_a_plugin_that_raises_fails_its_own_rows_only(out, engines, carry_out):
@@ -293,7 +295,7 @@ def test_the_python_way_gives_a_frame(engines, out):
         out=out,
         offline=True,
     )
-    assert list(result.frame["detector"]) == ["good(msp,alpha=0.5)"]
+    assert set(result.frame["detector"]) == {"good(msp,alpha=auto)", *FLOOR}
     assert (out / "leaderboard.csv").is_file() and result.seconds > 0
 
 
@@ -314,7 +316,9 @@ def test_a_dry_run_tells_what_it_would_cost_and_does_nothing(tmp_path):
         [*COMMAND, "--dry-run", "--json", "--out", str(tmp_path / "run")], check=True, capture_output=True, text=True
     )
     told = json.loads(done.stdout)
-    assert told["fits"] == told["fits_to_do"] == 12 and told["answers"] == 18
+    # Per backbone energy and gdoc on three tasks and ODIN's settings on the first; on one of them the floor too.
+    settings = 16 + 15  # the preset of Graph-MLP is in the grid
+    assert told["fits"] == told["fits_to_do"] == 12 and told["answers"] == 2 * 2 * 3 + settings + len(FLOOR) * 3
     assert told["estimated_memory_mb"] > 100 and told["checkpoints_mb"] > 0
     assert told["estimated_minutes"] >= 0 and not (tmp_path / "run").exists()
 
@@ -342,7 +346,8 @@ def test_rows_say_where_they_come_from(engines, carry_out):
 def test_a_threshold_that_learns_from_the_test_graph_is_on_the_transductive_track(engines, carry_out):
     result = carry_out(detectors=["msp"], thresholds=["openwgl", "openwgl(fit=test)"], thresholds_on="all")
     tracks = result.frame.set_index("threshold")["track"]
-    assert tracks[""] == "inductive" and sorted(tracks) == ["inductive", "inductive", "transductive"]
+    assert set(tracks[""]) == {"inductive"} and tracks["openwgl(fit=train)"] == tracks["never"] == "inductive"
+    assert tracks["oracle"] == "upper bound"
     assert tracks[next(name for name in tracks.index if "fit=test" in name)] == "transductive"
 
 
@@ -373,7 +378,7 @@ def test_never_and_always_are_worth_nothing_and_a_plugin_that_rejects_nobody_has
 def test_a_run_draws_its_intervals_once_and_its_folder_shows_the_same_ones(out, engines, carry_out):
     found = carry_out(detectors=["msp", "odin"], thresholds=["naive"], thresholds_on="all", seeds=3).frame
     assert set(found["interval"]) == {"bootstrap"}
-    again = folder_rows(out)
+    again = open_board(out).frame
     pd.testing.assert_frame_equal(again[list(found)], found, check_dtype=False)
     kept = pd.read_csv(out / "leaderboard.csv")
     assert kept["auroc_weighted_lo"].tolist() == found["auroc_weighted_lo"].tolist()
