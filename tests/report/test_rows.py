@@ -34,7 +34,7 @@ def test_a_row_ties_with_the_best_where_seeds_cannot_tell_them_apart():
     assert ties([], "temporal") == []
 
 
-def test_detectors_are_ranked_by_auroc_and_decisions_by_macro_f1_within_their_stream(tmp_path):
+def test_detectors_are_ranked_by_auroc_and_decisions_by_mcc_within_their_stream(tmp_path):
     rows = _rows(tmp_path, streams=["one", "two"])
     first = [row for row in rows if row.place.stream == "one" and not row.threshold]
     assert [row.rank for row in first] == [1, 2, 3, 4, 5, 6]
