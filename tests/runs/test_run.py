@@ -22,6 +22,7 @@ from lgl_bench.core.references import FLOOR
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.schema import HEADLINE
 from lgl_bench.leaderboard.sources import open_board
+from lgl_bench.leaderboard.sources import pool as pooled_boards
 from lgl_bench.runs import pool
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
@@ -378,7 +379,7 @@ def test_never_and_always_are_worth_nothing_and_a_plugin_that_rejects_nobody_has
 def test_a_run_draws_its_intervals_once_and_its_folder_shows_the_same_ones(out, engines, carry_out):
     found = carry_out(detectors=["msp", "odin"], thresholds=["naive"], thresholds_on="all", seeds=3).frame
     assert set(found["interval"]) == {"bootstrap"}
-    again = open_board(out).frame
+    again = pooled_boards([open_board(out)]).frame
     pd.testing.assert_frame_equal(again[list(found)], found, check_dtype=False)
     kept = pd.read_csv(out / "leaderboard.csv")
     assert kept["auroc_weighted_lo"].tolist() == found["auroc_weighted_lo"].tolist()
