@@ -73,11 +73,9 @@ def _roots(job: Job) -> list[str]:
 
     protocol = "transductive" if job.transductive else "temporal" if job.split == "temporal" else "leave_class_out"
     plugins = [backbones.get(job.backbone), heads.get(job.head)]
-    if not job.transductive:
-        # The published ODIN is no change of ours: it has its code in `parity_published`.
-        plugins += [
-            detectors.get(name) for name in (HEADS[job.head], "good") if job.switch != "odin-step" or name != "odin"
-        ]
+    names = () if job.transductive else (HEADS[job.head], "good")
+    # The published ODIN is no change of ours: its code is in `parity_published`.
+    plugins += [detectors.get(name) for name in names if (name, job.switch) != ("odin", "odin-step")]
     roots = [f"lgl_bench.{name}" for name in (*_ALWAYS, f"protocols.{protocol}")]
     roots += [plugin.__module__ for plugin in plugins]
     return [*roots, "lgl_bench.runs.parity_published"] if job.switch in OWN_CODE else roots

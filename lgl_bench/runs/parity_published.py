@@ -65,24 +65,27 @@ class PublishedOdin(Detector):
         model.eval()
         start = inputs_of(graph)
         features = start.features
-        sparse = isinstance(features, SparseMatrix)
+
+        def logits(values: torch.Tensor) -> torch.Tensor:
+            # Of sparse features only the values that are not 0 are stored; the step leaves the others at 0.
+            moved = features.with_values(values) if isinstance(features, SparseMatrix) else values
+            found: torch.Tensor = model(start.moved(moved, None)).logits
+            return found
+
         values = (features.values if isinstance(features, SparseMatrix) else features).detach().clone()
         values.requires_grad_(True)
         with torch.enable_grad():
-            moving = features.with_values(values) if isinstance(features, SparseMatrix) else values
-            (gradient,) = torch.autograd.grad(model(start.moved(moving, None)).logits.sum(), values)
+            (gradient,) = torch.autograd.grad(logits(values).sum(), values)
         with torch.no_grad():
-            # A value that is not stored is 0, and the step times 0 leaves it there.
-            stepped = published_step(values.detach(), gradient, self.eps)
-            moved = features.with_values(stepped) if sparse else stepped  # type: ignore[union-attr]
-            return msp(model(start.moved(moved, None)).logits, self.temperature).numpy()
+            return msp(logits(published_step(values, gradient, self.eps)), self.temperature).numpy()
 
 
 def confused(task: Task, labels: IntArray, seed: int) -> Task:
     """The task Graph-MLP's static training in the published code learns from.
 
-    The first n_t vertices of the whole graph, n_t the size of the training graph, with the edges among them; the
-    labels of a random share as large as that of the training vertices, of every class.
+    The first n_t vertices of the whole graph, n_t the size of the training graph, with the edges among them (that code
+    takes the powers of the whole adjacency at these vertices); the labels of a random share as large as that of the
+    training vertices, of every class.
 
     Args:
         task: One class left out; its test graph is the whole one.
