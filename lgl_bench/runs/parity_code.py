@@ -55,15 +55,18 @@ def normalised(source: str) -> str:
 
 
 class _Bare(ast.NodeTransformer):
-    """Drops strings that stand alone and `name: ... = Registry(...)`."""
+    """Drops strings that stand alone, `pass`, and `name: ... = Registry(...)`."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:  # noqa: N802  the name ast asks for
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:  # noqa: N802  the name ast asks for
         text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return ast.Pass() if text else node
+        return None if text else node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:  # noqa: N802
+    def visit_Pass(self, node: ast.Pass) -> None:  # noqa: N802
+        return None
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:  # noqa: N802
         call = node.value.func if isinstance(node.value, ast.Call) else None
-        return ast.Pass() if isinstance(call, ast.Name) and call.id == "Registry" else node
+        return None if isinstance(call, ast.Name) and call.id == "Registry" else node
 
 
 def _roots(job: Job) -> list[str]:

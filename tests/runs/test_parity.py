@@ -3,15 +3,19 @@ from __future__ import annotations
 import csv
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
 from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.runs import parity, presets
-from lgl_bench.runs.parity import Job, jobs_of, run_job, run_parity
-from lgl_bench.runs.parity_table import LEAK, markdown, parity_table, write_table
+from lgl_bench.runs.parity import made_today, run_job, run_parity, stored_results
+from lgl_bench.runs.parity_code import code_digest, unchanged_since_noting
+from lgl_bench.runs.parity_jobs import BACKBONES, HEADS, SWITCHES, Job, changes, jobs_of, parameters_of, preset_of
+from lgl_bench.runs.parity_table import LEAK, parity_table, write_table
+from lgl_bench.runs.parity_text import markdown
 from lgl_bench.runs.presets import Preset
 from lgl_bench.training.trainer import TrainingParameters
 
@@ -34,25 +38,15 @@ def result(job, folds):
         for i, (accuracy, auroc) in enumerate(folds)
     ]
     return {
-        "job": {
-            "stream": job.stream,
-            "split": job.split,
-            "backbone": job.backbone,
-            "head": job.head,
-            "seed": job.seed,
-            "transductive": job.transductive,
-        },
+        "job": asdict(job),
         "preset": "paper",
-        "parameters": json.loads(json.dumps(_made_with(job))),
+        "parameters": json.loads(json.dumps(parameters_of(job))),
         "stream_checksum": "abc",
+        "code": code_digest(job),
+        "commit": "0123456789",
         "folds": rows,
         "versions": VERSIONS,
     }
-
-
-def _made_with(job):
-    chosen = parity._preset(job)
-    return {**chosen.backbone, **asdict(chosen.training)}
 
 
 @pytest.fixture
@@ -71,13 +65,60 @@ def ran(monkeypatch):
 
 
 def test_the_jobs_are_every_cell_of_the_paper_and_graph_mlps_own_check():
-    jobs = list(jobs_of("cora", "60-20-20", parity.BACKBONES, 2))
+    jobs = list(jobs_of("cora", "60-20-20", BACKBONES, 2))
     assert len(jobs) == 2 * (4 * 3 + 1)
     assert len({job.key for job in jobs}) == len(jobs)
     extra = [job for job in jobs if job.transductive]
     assert {(job.backbone, job.head, job.split) for job in extra} == {("graph-mlp", "softmax", "planetoid")}
-    assert not any(job.transductive for job in jobs_of("dblp-easy", "temporal", parity.BACKBONES, 1))
+    assert not any(job.transductive for job in jobs_of("dblp-easy", "temporal", BACKBONES, 1))
     assert not any(job.transductive for job in jobs_of("cora", "60-20-20", ("gcn",), 1))
+
+
+def switched(stream, split="60-20-20"):
+    """What --as-published adds to a stream: (backbone, head, switch) without seeds."""
+    jobs = jobs_of(stream, split, BACKBONES, 1, SWITCHES)
+    return {(job.backbone, job.head, job.switch) for job in jobs if job.switch}
+
+
+def test_every_switch_is_a_job_of_the_cells_it_changes():
+    found = switched("cora")
+    heads = set(HEADS)
+    assert {kind for kind in found if kind[2] == "odin-step"} == {(b, "softmax", "odin-step") for b in BACKBONES}
+    assert {kind for kind in found if kind[2] == "weights"} == {(b, "gdoc", "weights") for b in BACKBONES}
+    leaks = {kind for kind in found if kind[2] == "graph-mlp-batches"}
+    assert leaks == {("graph-mlp", head, "graph-mlp-batches") for head in heads}
+    assert {kind for kind in found if kind[2] == "one-epoch"} == {("graphsage", head, "one-epoch") for head in heads}
+    # GAT's published code has two layers always, which the paper's row for IsoMax+ has too.
+    assert {head for backbone, head, switch in found if (backbone, switch) == ("gat", "layer")} == {"softmax", "gdoc"}
+    assert {b for b, _, switch in found if switch == "layer"} == set(BACKBONES)
+
+
+def test_the_transductive_check_has_another_learning_rate_only_where_ours_is_not_that_one():
+    assert ("graph-mlp", "softmax", "lr") in switched("pubmed")
+    assert ("graph-mlp", "softmax", "lr") not in switched("cora")
+    check = Job("pubmed", "planetoid", "graph-mlp", "softmax", 0, transductive=True)
+    assert [switch for switch in SWITCHES if changes(check, switch)] == ["lr"]
+    assert preset_of(check).training.lr == 0.001 and preset_of(replace(check, switch="lr")).training.lr == 0.01
+
+
+def test_a_temporal_stream_has_no_switches():
+    assert not switched("dblp-easy", "temporal")
+
+
+def test_a_switch_changes_one_thing():
+    gcn = Job("cora", "60-20-20", "gcn", "gdoc", 0)
+    ours = parameters_of(gcn)
+    assert parameters_of(replace(gcn, switch="layer")) == ours | {"layers": ours["layers"] + 1}
+    assert parameters_of(replace(gcn, switch="weights")) == ours
+    gat = Job("cora", "60-20-20", "gat", "gdoc", 0)
+    assert parameters_of(gat)["layers"] == 3
+    assert parameters_of(replace(gat, switch="layer")) == parameters_of(gat) | {"layers": 2}
+    sage = Job("cora", "60-20-20", "graphsage", "gdoc", 0)
+    assert parameters_of(replace(sage, switch="one-epoch")) == parameters_of(sage) | {"epochs": 1}
+
+
+def test_only_the_heads_asked_for_are_run():
+    assert {job.head for job in jobs_of("cora", "60-20-20", BACKBONES, 1, SWITCHES, ("gdoc",))} == {"gdoc"}
 
 
 def test_keys_of_jobs_tell_splits_and_tracks_apart():
@@ -85,6 +126,7 @@ def test_keys_of_jobs_tell_splits_and_tracks_apart():
     other = Job("cora", "planetoid", "graph-mlp", "softmax", 0, transductive=True)
     assert len({plain.key, other.key, Job("cora", "60-20-20", "graph-mlp", "softmax", 0).key}) == 3
     assert "+" not in Job("cora", "60-20-20", "gcn", "isomax+", 0).key
+    assert plain.key != replace(plain, switch="layer").key != replace(plain, switch="odin-step").key
 
 
 def test_a_finished_job_is_not_run_again(tmp_path, ran):
@@ -108,6 +150,51 @@ def test_a_job_made_from_other_data_or_parameters_is_run_again(tmp_path, ran, mo
     monkeypatch.setattr(parity, "_checksum", lambda stream, data_dir: "other data")
     run_parity(jobs, tmp_path, None, 1)
     assert set(ran) == set(jobs)
+
+
+def stored_by(job, tmp_path, **changed):
+    """A folder with the result of one job, some of its entries changed; None removes one."""
+    found = {name: value for name, value in (result(job, []) | changed).items() if value is not None}
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / f"{job.key}.json").write_text(json.dumps(found))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "changed", [{"code": "of yesterday"}, {"parameters": {}}, {"versions": VERSIONS | {"lgl_bench": "0.0.1"}}]
+)
+def test_a_job_made_by_other_code_parameters_or_another_version_is_run_again(tmp_path, ran, changed):
+    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
+    run_parity([job], stored_by(job, tmp_path, **changed), None, 1)
+    assert ran == [job]
+
+
+@pytest.mark.parametrize(
+    ("job", "kept"),
+    [
+        (Job("cora", "60-20-20", "gcn", "softmax", 0), True),
+        (Job("citeseer", "60-20-20", "graph-mlp", "softmax", 0), True),
+        (Job("pubmed", "60-20-20", "gcn", "gdoc", 0), True),
+        (Job("pubmed", "60-20-20", "gcn", "softmax", 0), False),
+        (Job("cora", "planetoid", "graph-mlp", "gdoc", 0), False),
+        (Job("cora", "planetoid", "graph-mlp", "softmax", 0, transductive=True), False),
+        (Job("cora", "60-20-20", "gcn", "softmax", 0, switch="layer"), False),
+    ],
+)
+def test_a_job_of_before_code_was_noted_is_kept_where_no_change_since_then_reaches_it(tmp_path, ran, job, kept):
+    run_parity([job], stored_by(job, tmp_path, code=None, commit=None), None, 1)
+    assert ran == ([] if kept else [job])
+
+
+def test_the_jobs_that_ship_have_the_parameters_of_today():
+    folder = Path(__file__).parents[2] / "leaderboard" / "parity"
+    results = stored_results(folder)
+    assert len(results) > 70
+    for found in results:
+        job = Job(**found["job"])
+        assert (folder / "jobs" / f"{job.key}.json").is_file()
+        assert found["parameters"] == json.loads(json.dumps(parameters_of(job))), job.key
+        assert "commit" in found or unchanged_since_noting(job), job.key
 
 
 def test_a_job_that_was_broken_off_half_written_is_run_again(tmp_path, ran):
@@ -157,6 +244,21 @@ def test_a_row_averages_folds_then_seeds_and_its_difference_is_ours_minus_the_pa
     assert row["auroc_std"] == pytest.approx(0.1 / 2**0.5, abs=1e-4)
     assert row["note"] == "" and row["stream_checksum"] == "abc" and row["torch"] == "1"
     assert row["fit_seconds"] == 4.0
+    assert (row["commit"], row["outdated"], row["switch"]) == ("0123456", 0, "")
+
+
+def test_seeds_whose_detector_was_written_differently_share_a_row():
+    jobs = [Job("cora", "60-20-20", "gcn", "softmax", seed) for seed in (0, 1)]
+    (row,) = parity_table([result(jobs[0], [(0.8, {"odin(a=1)": 0.9})]), result(jobs[1], [(0.8, {"odin": 0.7})])])
+    assert row["seeds"] == 2 and row["auroc_ours"] == pytest.approx(0.8)
+
+
+def test_a_result_of_other_code_is_counted_as_outdated():
+    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
+    found = result(job, [(0.8, {"odin": 0.9})])
+    assert made_today(found) and not made_today(found | {"code": "of yesterday"})
+    (row,) = parity_table([found | {"code": "of yesterday"}])
+    assert row["outdated"] == 1
 
 
 def test_good_is_compared_with_the_papers_good_and_says_what_it_is_over():
@@ -196,14 +298,22 @@ def test_a_stream_the_paper_does_not_have_has_no_difference():
 
 
 def some_rows():
-    return parity_table([result(Job("cora", "60-20-20", "gcn", "softmax", 0), [(0.9, {"odin": 0.8})])])
+    ours = Job("cora", "60-20-20", "gcn", "softmax", 0)
+    return parity_table(
+        [
+            result(ours, [(0.9, {"odin": 0.8})]),
+            result(replace(ours, switch="odin-step"), [(0.9, {"odin": 0.83})]),
+            result(replace(ours, switch="layer"), [(0.88, {"odin": 0.82})]),
+        ]
+    )
 
 
 def test_the_table_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "parity.csv"
     write_table(some_rows(), path)
     with path.open(newline="") as file:
-        (row,) = csv.DictReader(file)
+        row, *others = csv.DictReader(file)
+    assert [other["switch"] for other in others] == ["layer", "odin-step"] and row["switch"] == ""
     assert (row["stream"], row["accuracy_paper"], row["accuracy_ours"]) == ("cora", "0.89", "0.9")
     before = path.read_text()
 
@@ -217,9 +327,38 @@ def test_the_table_is_written_whole_or_not_at_all(tmp_path):
 
 
 def test_the_table_for_reading_shows_paper_ours_and_the_signed_difference():
-    text = markdown(some_rows())
-    assert "| cora | 60-20-20 | gcn | odin | 1 | 0.890 | 0.900 | +0.010 | 0.840 | 0.800 | -0.040 |" in text
+    text = markdown(some_rows(), 1)
+    assert "| cora | 60-20-20 | gcn | odin | 1 | 0123456 | 0.890 | 0.900 | +0.010 | 0.840 | 0.800 | -0.040 |" in text
     assert "torch 1" in text and "dgl 2" in text
+
+
+def test_what_the_published_code_does_differently_stands_beside_ours_in_a_table_of_its_own():
+    first, second = markdown(some_rows(), 1).split("## What the published code does differently")
+    assert "odin-step" not in first
+    row = "| cora | 60-20-20 | gcn | odin | odin-step | 1 | 0123456 | 0.890 | 0.900 | 0.900 | +0.010 "
+    assert row + "| 0.840 | 0.800 | 0.830 | -0.010 |" in second
+
+
+def test_the_report_says_which_cells_lack_seeds():
+    text = markdown(some_rows(), 2)
+    assert "## Cells with fewer than 2 seeds" in text
+    header = (
+        "| stream | split | backbone | head | ours | layer | odin-step | weights | graph-mlp-batches | one-epoch | lr |"
+    )
+    assert header in text
+    assert "| cora | 60-20-20 | gcn | softmax | 1 | 1 | 1 |  |  |  |  |" in text
+    assert "| cora | 60-20-20 | gcn | gdoc | 0 | 0 |  | 0 |  |  |  |" in text
+    assert "| cora | transductive | graph-mlp | softmax | 0 |  |  |  |  |  |  |" in text
+    enough = markdown(some_rows(), 1)
+    assert "| cora | 60-20-20 | gcn | softmax | 1 | 1 | 1 |  |  |  |  |" not in enough
+    assert "| cora | 60-20-20 | gcn | gdoc | 0 | 0 |  | 0 |  |  |  |" in enough
+
+
+def test_an_outdated_seed_is_shown_and_does_not_count():
+    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
+    text = markdown(parity_table([result(job, [(0.9, {"odin": 0.8})]) | {"code": "of yesterday"}]), 1)
+    assert "| gcn | odin | 1 (1) | 0123456 |" in text and "made by earlier code" in text
+    assert "| cora | 60-20-20 | gcn | softmax | 0 | 0 | 0 |  |  |  |  |" in text
 
 
 def test_a_job_trains_every_fold_and_tells_what_it_used(monkeypatch):
@@ -234,3 +373,24 @@ def test_a_job_trains_every_fold_and_tells_what_it_used(monkeypatch):
         assert set(fold["auroc"]) == {"gdoc", "good(gdoc,alpha=0.6)"}
         assert not fold["skipped"] and 0 <= fold["accuracy"] <= 1 and fold["new"] > 0
     assert set(found["versions"]) == set(VERSIONS) and len(found["stream_checksum"]) == 64
+    assert found["code"] == code_digest(Job("cora-twin", "60-20-20", "gcn", "gdoc", 1)) and "commit" in found
+
+
+@pytest.mark.parametrize(
+    ("backbone", "head", "switch"),
+    [
+        ("gcn", "softmax", "odin-step"),
+        ("gcn", "gdoc", "weights"),
+        ("gcn", "isomax+", "layer"),
+        ("graphsage", "gdoc", "one-epoch"),
+        ("graph-mlp", "isomax+", "graph-mlp-batches"),
+    ],
+)
+def test_a_job_with_a_switch_is_graded_as_ours_is(monkeypatch, backbone, head, switch):
+    tiny = Preset("tiny", {"hidden": 4, "dropout": 0.1}, TrainingParameters(epochs=2, lr=0.01))
+    monkeypatch.setattr(presets, "preset", lambda *_: tiny)
+    ours, theirs = (run_job(Job("cora-twin", "60-20-20", backbone, head, 0, switch=s), None) for s in ("", switch))
+    assert theirs["job"]["switch"] == switch
+    for our, their in zip(ours["folds"], theirs["folds"], strict=True):
+        assert our["new"] == their["new"] > 0 and set(our["auroc"]) == set(their["auroc"])
+    assert [fold["auroc"] for fold in ours["folds"]] != [fold["auroc"] for fold in theirs["folds"]]
