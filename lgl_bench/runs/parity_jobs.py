@@ -31,6 +31,7 @@ SWITCHES = ("layer", "odin-step", "weights", "graph-mlp-batches", "one-epoch", "
 OWN_CODE = ("odin-step", "weights", "graph-mlp-batches")
 TRANSDUCTIVE_LR = 0.01
 _GAT_LAYERS = 2
+_BINARY_FEATURES = ("cora", "citeseer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,27 @@ def preset_of(job: Job) -> Preset:
     return ours
 
 
-def parameters_of(job: Job) -> dict[str, Any]:
+def noted_parameters(job: Job) -> dict[str, Any]:
     """Parameters of backbone and training, as they are noted in the job's file."""
     chosen = preset_of(job)
-    return {**chosen.backbone, **asdict(chosen.training)}
+    return given_parameters({**chosen.backbone, **asdict(chosen.training)})
+
+
+def given_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Without those that are None, so that an option added later makes no difference; tuples as lists, as in JSON."""
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
+    return {name: value for name, value in plain.items() if value is not None}
+
+
+def unchanged_since_probes(job: Job) -> bool:
+    """Whether a job of before probes were noted still stands: no change of what is computed reaches it.
+
+    There are two such changes. ODIN's step is in units of the features' scale, which is 1 for binary features alone.
+    Graph-MLP's batches hold all training vertices where these are at most half of a batch: so in the transductive check
+    and the Planetoid split, not in the 60-20-20 split, where they are three quarters of the training graph.
+    """
+    if job.switch or job.transductive:
+        return False
+    if job.backbone == "graph-mlp" and job.split != "60-20-20":
+        return False
+    return job.head != "softmax" or job.stream in _BINARY_FEATURES

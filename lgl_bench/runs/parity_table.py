@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.runs.parity import made_today
 from lgl_bench.runs.parity_jobs import HEADS, SWITCHES, TRANSDUCTIVE
 from lgl_bench.runs.presets import good_preset, table
 
@@ -78,7 +77,6 @@ def _row(key: tuple[str, ...], members: list[tuple[_Result, str]], printed: _Pri
     notes = [f"over {good_preset(stream, split, backbone)[0]}"] if detector == "good" else []
     notes += [LEAK] if backbone == "graph-mlp" and split == "60-20-20" else []
     row["note"] = "; ".join(notes)
-    row["outdated"] = sum(not made_today(result) for result in results)
     row["commit"] = " ".join(sorted({result.get("commit", "")[:7] for result in results} - {""}))
     row["skipped"] = sum(bool(fold["skipped"]) for result in results for fold in result["folds"])
     row["fit_seconds"] = round(sum(fold["seconds"] for result in results for fold in result["folds"]), 1)

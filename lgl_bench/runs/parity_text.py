@@ -32,7 +32,8 @@ def markdown(rows: list[dict[str, Any]], wanted: int) -> str:
 def _own_table(rows: list[dict[str, Any]]) -> str:
     header = [*_CELL, "seeds", "commit", "accuracy paper", "ours", "diff.", "AUROC paper", "ours", "diff."]
     lines = [
-        [*_cell(row), _seeds(row), row["commit"], *_figures(row, "accuracy"), *_figures(row, "auroc")] for row in rows
+        [*_cell(row), str(row["seeds"]), row["commit"], *_figures(row, "accuracy"), *_figures(row, "auroc")]
+        for row in rows
     ]
     return _table(header, lines, left=4)
 
@@ -44,7 +45,7 @@ def _switch_table(rows: list[dict[str, Any]], ours: list[dict[str, Any]]) -> str
     header += ["AUROC paper", "ours", "with it", "diff."]
     lines = []
     for row in rows:
-        line = [*_cell(row), row["switch"], _seeds(row), row["commit"]]
+        line = [*_cell(row), row["switch"], str(row["seeds"]), row["commit"]]
         for metric in ("accuracy", "auroc"):
             paper, found, difference = _figures(row, metric)
             line += [paper, _figures(own[_cell(row)], metric)[1] if _cell(row) in own else "", found, difference]
@@ -57,7 +58,7 @@ def _seed_table(rows: list[dict[str, Any]], wanted: int) -> str:
     there: Counter[tuple[str, ...]] = Counter()
     for row in rows:
         trained = (row["stream"], row["split"], row["backbone"], row["head"], row["switch"])
-        there[trained] = max(there[trained], row["seeds"] - row["outdated"])
+        there[trained] = max(there[trained], row["seeds"])
     lines = []
     for job in _models(rows):
         kind = (job.stream, "transductive" if job.transductive else job.split, job.backbone, job.head)
@@ -79,18 +80,11 @@ def _made(rows: list[dict[str, Any]]) -> str:
     made = f"lgl-bench {last['lgl_bench']}, torch {last['torch']}, dgl {last['dgl']}, Python {last['python']}"
     kinds = {(row["stream"], row["split"], row["backbone"], row["head"], row["switch"]): row for row in rows}
     hours = sum(row["fit_seconds"] for row in kinds.values()) / 3600
-    text = f"{made}; {hours:.1f} hours of training on one core."
-    if any(row["outdated"] for row in rows):
-        text += " Of seeds in brackets, so many were made by earlier code and are run again by the next command."
-    return text
+    return f"{made}; {hours:.1f} hours of training on one core."
 
 
 def _cell(row: dict[str, Any]) -> tuple[str, ...]:
     return tuple(row[name] for name in _CELL)
-
-
-def _seeds(row: dict[str, Any]) -> str:
-    return f"{row['seeds']} ({row['outdated']})" if row["outdated"] else str(row["seeds"])
 
 
 def _figures(row: dict[str, Any], metric: str) -> list[str]:

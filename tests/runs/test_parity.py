@@ -11,14 +11,25 @@ import pytest
 from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.runs import parity, presets
-from lgl_bench.runs.parity import made_today, run_job, run_parity, stored_results
-from lgl_bench.runs.parity_code import code_digest, unchanged_since_noting
-from lgl_bench.runs.parity_jobs import BACKBONES, HEADS, SWITCHES, Job, changes, jobs_of, parameters_of, preset_of
+from lgl_bench.runs.parity import probe, run_job, run_parity, stored_results
+from lgl_bench.runs.parity_jobs import (
+    BACKBONES,
+    HEADS,
+    SWITCHES,
+    Job,
+    changes,
+    given_parameters,
+    jobs_of,
+    noted_parameters,
+    preset_of,
+    unchanged_since_probes,
+)
 from lgl_bench.runs.parity_table import LEAK, parity_table, write_table
 from lgl_bench.runs.parity_text import markdown
 from lgl_bench.runs.presets import Preset
 from lgl_bench.training.trainer import TrainingParameters
 
+PROBE = {"loss": 1.5, "accuracy": 0.5, "odin": 0.6}
 VERSIONS = {"lgl_bench": __version__, "torch": "1", "dgl": "2", "numpy": "3", "python": "4"}
 
 
@@ -40,9 +51,9 @@ def result(job, folds):
     return {
         "job": asdict(job),
         "preset": "paper",
-        "parameters": json.loads(json.dumps(parameters_of(job))),
+        "parameters": noted_parameters(job),
         "stream_checksum": "abc",
-        "code": code_digest(job),
+        "probe": PROBE,
         "commit": "0123456789",
         "folds": rows,
         "versions": VERSIONS,
@@ -54,6 +65,7 @@ def ran(monkeypatch):
     """Jobs that were run, in this process and without training."""
     seen = []
     monkeypatch.setattr(parity, "_checksum", lambda stream, data_dir: "abc")
+    monkeypatch.setattr(parity, "probe", lambda job, data_dir: PROBE)
 
     def stub(job, folder):
         seen.append(job)
@@ -107,14 +119,14 @@ def test_a_temporal_stream_has_no_switches():
 
 def test_a_switch_changes_one_thing():
     gcn = Job("cora", "60-20-20", "gcn", "gdoc", 0)
-    ours = parameters_of(gcn)
-    assert parameters_of(replace(gcn, switch="layer")) == ours | {"layers": ours["layers"] + 1}
-    assert parameters_of(replace(gcn, switch="weights")) == ours
+    ours = noted_parameters(gcn)
+    assert noted_parameters(replace(gcn, switch="layer")) == ours | {"layers": ours["layers"] + 1}
+    assert noted_parameters(replace(gcn, switch="weights")) == ours
     gat = Job("cora", "60-20-20", "gat", "gdoc", 0)
-    assert parameters_of(gat)["layers"] == 3
-    assert parameters_of(replace(gat, switch="layer")) == parameters_of(gat) | {"layers": 2}
+    assert noted_parameters(gat)["layers"] == 3
+    assert noted_parameters(replace(gat, switch="layer")) == noted_parameters(gat) | {"layers": 2}
     sage = Job("cora", "60-20-20", "graphsage", "gdoc", 0)
-    assert parameters_of(replace(sage, switch="one-epoch")) == parameters_of(sage) | {"epochs": 1}
+    assert noted_parameters(replace(sage, switch="one-epoch")) == noted_parameters(sage) | {"epochs": 1}
 
 
 def test_only_the_heads_asked_for_are_run():
@@ -161,12 +173,45 @@ def stored_by(job, tmp_path, **changed):
 
 
 @pytest.mark.parametrize(
-    "changed", [{"code": "of yesterday"}, {"parameters": {}}, {"versions": VERSIONS | {"lgl_bench": "0.0.1"}}]
+    "changed",
+    [
+        {"probe": PROBE | {"odin": 0.6002}},
+        {"probe": PROBE | {"odin": None}},
+        {"probe": {"loss": 1.5, "accuracy": 0.5}},
+        {"parameters": {}},
+        {"versions": VERSIONS | {"lgl_bench": "0.0.1"}},
+    ],
 )
-def test_a_job_made_by_other_code_parameters_or_another_version_is_run_again(tmp_path, ran, changed):
+def test_a_job_of_other_numbers_parameters_or_another_version_is_run_again(tmp_path, ran, changed):
     job = Job("cora", "60-20-20", "gcn", "softmax", 0)
     run_parity([job], stored_by(job, tmp_path, **changed), None, 1)
     assert ran == [job]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"probe": {"loss": 1.5, "accuracy": 0.5, "odin(scale=1)": 0.600001}},
+        {"parameters": noted_parameters(Job("cora", "60-20-20", "gcn", "softmax", 0)) | {"patience": None}},
+    ],
+)
+def test_rounding_another_name_and_options_that_are_not_used_leave_a_job_as_it_is(tmp_path, ran, changed):
+    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
+    run_parity([job], stored_by(job, tmp_path, **changed), None, 1)
+    assert not ran
+
+
+def test_a_probe_is_the_first_fold_after_two_epochs_and_notices_what_is_computed(monkeypatch):
+    def shown(layers, epochs=50):
+        small = Preset("tiny", {"hidden": 4, "layers": layers}, TrainingParameters(epochs=epochs, lr=0.01))
+        monkeypatch.setattr(presets, "preset", lambda *_: small)
+        probe.cache_clear()
+        return probe(Job("cora-twin", "60-20-20", "gcn", "gdoc", 0), None)
+
+    assert list(shown(2)) == ["loss", "accuracy", "gdoc", "good(gdoc,alpha=0.6)"]
+    assert shown(2) == shown(2) == shown(2, epochs=2)
+    assert shown(2) != shown(3)
+    probe.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -181,8 +226,8 @@ def test_a_job_made_by_other_code_parameters_or_another_version_is_run_again(tmp
         (Job("cora", "60-20-20", "gcn", "softmax", 0, switch="layer"), False),
     ],
 )
-def test_a_job_of_before_code_was_noted_is_kept_where_no_change_since_then_reaches_it(tmp_path, ran, job, kept):
-    run_parity([job], stored_by(job, tmp_path, code=None, commit=None), None, 1)
+def test_a_job_of_before_probes_were_noted_is_kept_where_no_change_since_then_reaches_it(tmp_path, ran, job, kept):
+    run_parity([job], stored_by(job, tmp_path, probe=None, commit=None), None, 1)
     assert ran == ([] if kept else [job])
 
 
@@ -193,8 +238,8 @@ def test_the_jobs_that_ship_have_the_parameters_of_today():
     for found in results:
         job = Job(**found["job"])
         assert (folder / "jobs" / f"{job.key}.json").is_file()
-        assert found["parameters"] == json.loads(json.dumps(parameters_of(job))), job.key
-        assert "commit" in found or unchanged_since_noting(job), job.key
+        assert given_parameters(found["parameters"]) == noted_parameters(job), job.key
+        assert {"commit", "probe"} <= set(found) or unchanged_since_probes(job), job.key
 
 
 def test_a_job_that_was_broken_off_half_written_is_run_again(tmp_path, ran):
@@ -244,21 +289,13 @@ def test_a_row_averages_folds_then_seeds_and_its_difference_is_ours_minus_the_pa
     assert row["auroc_std"] == pytest.approx(0.1 / 2**0.5, abs=1e-4)
     assert row["note"] == "" and row["stream_checksum"] == "abc" and row["torch"] == "1"
     assert row["fit_seconds"] == 4.0
-    assert (row["commit"], row["outdated"], row["switch"]) == ("0123456", 0, "")
+    assert (row["commit"], row["switch"]) == ("0123456", "")
 
 
 def test_seeds_whose_detector_was_written_differently_share_a_row():
     jobs = [Job("cora", "60-20-20", "gcn", "softmax", seed) for seed in (0, 1)]
     (row,) = parity_table([result(jobs[0], [(0.8, {"odin(a=1)": 0.9})]), result(jobs[1], [(0.8, {"odin": 0.7})])])
     assert row["seeds"] == 2 and row["auroc_ours"] == pytest.approx(0.8)
-
-
-def test_a_result_of_other_code_is_counted_as_outdated():
-    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
-    found = result(job, [(0.8, {"odin": 0.9})])
-    assert made_today(found) and not made_today(found | {"code": "of yesterday"})
-    (row,) = parity_table([found | {"code": "of yesterday"}])
-    assert row["outdated"] == 1
 
 
 def test_good_is_compared_with_the_papers_good_and_says_what_it_is_over():
@@ -354,13 +391,6 @@ def test_the_report_says_which_cells_lack_seeds():
     assert "| cora | 60-20-20 | gcn | gdoc | 0 | 0 |  | 0 |  |  |  |" in enough
 
 
-def test_an_outdated_seed_is_shown_and_does_not_count():
-    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
-    text = markdown(parity_table([result(job, [(0.9, {"odin": 0.8})]) | {"code": "of yesterday"}]), 1)
-    assert "| gcn | odin | 1 (1) | 0123456 |" in text and "made by earlier code" in text
-    assert "| cora | 60-20-20 | gcn | softmax | 0 | 0 | 0 |  |  |  |  |" in text
-
-
 def test_a_job_trains_every_fold_and_tells_what_it_used(monkeypatch):
     tiny = Preset("tiny", {"hidden": 4, "dropout": 0.1}, TrainingParameters(epochs=1, lr=0.01))
     monkeypatch.setattr(presets, "preset", lambda *_: tiny)
@@ -373,7 +403,7 @@ def test_a_job_trains_every_fold_and_tells_what_it_used(monkeypatch):
         assert set(fold["auroc"]) == {"gdoc", "good(gdoc,alpha=0.6)"}
         assert not fold["skipped"] and 0 <= fold["accuracy"] <= 1 and fold["new"] > 0
     assert set(found["versions"]) == set(VERSIONS) and len(found["stream_checksum"]) == 64
-    assert found["code"] == code_digest(Job("cora-twin", "60-20-20", "gcn", "gdoc", 1)) and "commit" in found
+    assert list(found["probe"]) == ["loss", "accuracy", "gdoc", "good(gdoc,alpha=0.6)"] and "commit" in found
 
 
 @pytest.mark.parametrize(
