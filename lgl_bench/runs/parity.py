@@ -69,7 +69,7 @@ def run_job(job: Job, data_dir: str | None) -> dict[str, Any]:
 
 @cache
 def probe(job: Job, data_dir: Path | None) -> dict[str, float | None]:
-    """Loss, accuracy and AUROC of a job's first fold after two epochs: do they change, so did what is computed."""
+    """Loss, accuracy and AUROC of a job's first fold after two epochs: if they change, so did what is computed."""
     import torch
 
     torch.set_num_threads(1)
