@@ -21,6 +21,7 @@ from lgl_bench.runs.choices import Choices, decisions
 from lgl_bench.runs.classes import class_rows
 from lgl_bench.runs.devices import cores, device_named
 from lgl_bench.runs.driver import Counts, Driver, Engine
+from lgl_bench.runs.lineage import forget_outdated
 from lgl_bench.runs.matrix import matrix_rows, transfer_rows
 from lgl_bench.runs.plan import Plan, make_plan
 from lgl_bench.runs.pool import Pool
@@ -127,6 +128,7 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
     store.prepare()
     if settings.force or settings.retry_failed:
         store.forget([unit.key for unit in plan.all_units], only_failed=not settings.force)
+    forget_outdated(plan, store)
     store.write_text("plan.json", json.dumps(_describe(plan), indent=1) + "\n")
     reader = Reader(store, streams)
     choices = Choices(plan, reader)

@@ -15,7 +15,7 @@ from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.expressions import Expression, build, complete, parse, signature
 from lgl_bench.core.references import FLOOR
 from lgl_bench.core.types import FloatArray, Graph, Sparse
-from lgl_bench.detectors import Detector, checked, detectors
+from lgl_bench.detectors import Detector, checked, detectors, head_of
 from lgl_bench.detectors.mapping import learn_mapping, mapped
 from lgl_bench.metrics.ranking import auroc
 
@@ -155,7 +155,7 @@ def _expression(name: str) -> Expression:
 
 
 def _bench(name: str) -> Bench:
-    return bench(build(_expression(name), detectors).heads[0])
+    return bench(head_of(build(_expression(name), detectors)))
 
 
 def _fit(detector: Detector, item: Bench) -> None:

@@ -8,12 +8,15 @@ scores.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from lgl_bench.core.errors import PluginError
+from lgl_bench.core.expressions import Constant
 from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
 from lgl_bench.training.model import Model
@@ -49,11 +52,13 @@ class Detector(ABC):
     """
 
     heads: ClassVar[tuple[str, ...]] = ("softmax",)
-    """Heads it can score on; the first is the one it is trained with."""
+    """Heads it can score on; the first is the one it is trained with. Empty for any: then softmax's fits are taken."""
     bounded: ClassVar[bool] = True
     """Whether raw scores lie in [0, 1] as they are."""
     reads_outputs: ClassVar[bool] = True
     """Whether logits and embeddings are all it reads, so that another detector may change them first."""
+    grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
+    """A few values per parameter to choose among where a run chooses (`select`); those the expression gives stay."""
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:  # noqa: B027
         """Learns what it needs from the training vertices; most detectors need nothing."""
@@ -86,6 +91,16 @@ detectors: Registry[type[Any]] = Registry(
         )
     ),
 )
+
+
+def head_of(detector: Detector) -> str:
+    """The head a detector is trained with."""
+    return detector.heads[0] if detector.heads else "softmax"
+
+
+def scores_on(detector: Detector, head: str) -> bool:
+    """Whether a detector can score on a head."""
+    return not detector.heads or head in detector.heads
 
 
 def checked(scores: Any, graph: Graph, name: str) -> FloatArray:

@@ -10,14 +10,12 @@ from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
 from lgl_bench.detectors import Calibration, Detector, detectors
 from lgl_bench.training.model import Model
 
-ANY_HEAD = ("softmax", "doc", "gdoc", "isomax+", "genodin")
-
 
 @detectors.register("random")
 class Random(Detector):
     """Uniform noise, from the run's own seed."""
 
-    heads = ANY_HEAD
+    heads = ()
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Takes the seed of the run."""
@@ -34,7 +32,7 @@ class Random(Detector):
 class Degree(Detector):
     """1 / (1 + degree): what is hardly connected looks new."""
 
-    heads = ANY_HEAD
+    heads = ()
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In (0, 1]."""
@@ -57,7 +55,7 @@ def recency(edges: IntArray, born: IntArray) -> FloatArray:
 class Recency(Detector):
     """The share of a vertex's neighbours born in its own year: a newborn class can link only to its contemporaries."""
 
-    heads = ANY_HEAD
+    heads = ()
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In [0, 1]."""

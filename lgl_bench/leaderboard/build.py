@@ -107,6 +107,8 @@ def _chosen(years: pd.DataFrame, method: IntArray, count: int) -> list[str]:
     if "chosen" not in years:
         return found
     told = years["chosen"].fillna("").astype(str).to_numpy(dtype=object)
+    if "chosen_by" in years:
+        told = told + np.where((years["chosen_by"] == "preset") & (told != ""), " (preset)", "")
     rows = np.flatnonzero((told != "") & (years["seed"] == years["seed"].min()).to_numpy(dtype=bool))
     names = [str(fold or time) for time, fold in zip(years["time"].iloc[rows], years["fold"].iloc[rows], strict=True)]
     parts: dict[int, list[tuple[str, str]]] = {}

@@ -34,13 +34,13 @@ def open_world_lgl() -> pd.DataFrame:
 
 
 def _result(row: dict[str, str]) -> dict[str, Any]:
-    from lgl_bench.detectors import detectors
+    from lgl_bench.detectors import detectors, head_of
     from lgl_bench.runs.presets import detector_preset, resolve_good
 
     place = (row["dataset"], row["split"], row["backbone"])
     text = "good(preset)" if row["detector"] == "good" else row["detector"]
     expression = complete(resolve_good(parse(text), *place), detectors, lambda name: detector_preset(*place, name))
-    about = {"backbone": row["backbone"], "head": build(expression, detectors).heads[0], "detector": str(expression)}
+    about = {"backbone": row["backbone"], "head": head_of(build(expression, detectors)), "detector": str(expression)}
     figures = {"accuracy": float(row["accuracy"]), "auroc_paper": float(row["auroc"])}
     return _row(row["dataset"], row["split"], about, figures)
 

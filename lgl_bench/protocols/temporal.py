@@ -24,7 +24,7 @@ class Temporal(Protocol):
 
     Args:
         history: Years of training and test graph that are kept, counted in years that exist; None keeps all.
-        restart: "warm" goes on from the weights of the year before, "cold" starts anew.
+        restart: "warm" goes on from the weights of the last year that was fitted, "cold" starts anew.
         label_delay: Years until a vertex's label arrives.
     """
 

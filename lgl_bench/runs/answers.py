@@ -12,7 +12,7 @@ import numpy as np
 from lgl_bench.core.errors import LglBenchError, PluginError, UsageError
 from lgl_bench.core.expressions import Expression, build
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Scores, Task, Truth
-from lgl_bench.detectors import Calibration, Detector, checked, detectors
+from lgl_bench.detectors import Calibration, Detector, checked, detectors, scores_on
 from lgl_bench.detectors.good import neighbour_mean
 from lgl_bench.detectors.mapping import Mapping, learn_mapping, mapped
 from lgl_bench.protocols import Protocol
@@ -65,7 +65,10 @@ def answer_tasks(
     seed: int,
     on_epoch: Callable[[int, float], None] | None = None,
 ) -> Iterator[tuple[TaskAnswers, Truth]]:
-    """Walks over the tasks of a protocol. The truth is passed through untouched, for metrics."""
+    """Walks over the tasks of a protocol. The truth is passed through untouched, for metrics.
+
+    A task goes on from, and is calibrated with, the last one before it whose fit is ok (`lineage`).
+    """
     check_heads(method)
     before: Trained | None = None
     for task, truth in protocol.tasks(stream, seed):
@@ -73,10 +76,11 @@ def answer_tasks(
         if skipped:
             yield TaskAnswers(task, None, skipped), truth
             continue
-        model = start_model(task, method, before if protocol.chained else None, seed)
-        fit = train(model, task, method.preset.training, seed, on_epoch)
+        start = before if protocol.chained else None
+        model = start_model(task, method, start, seed)
+        training = method.preset.training
+        fit = train(model, task, training if start is None else training.continued(), seed, on_epoch)
         if fit.status != "ok":
-            before = None
             yield TaskAnswers(task, fit, f"{fit.status}: {fit.reason}"), truth
             continue
         now = Trained(model, task)
@@ -87,10 +91,11 @@ def answer_tasks(
 def check_heads(method: Method) -> None:
     """Raises where a detector cannot score on the head."""
     for expression in method.detectors:
-        supported = build(expression, detectors).heads
-        if method.head not in supported:
+        detector = build(expression, detectors)
+        if not scores_on(detector, method.head):
+            works_on = ", ".join(detector.heads)
             raise UsageError(
-                f"the detector {expression} cannot score on the head {method.head}; it works on {', '.join(supported)}"
+                f"the detector {expression} cannot score on the head {method.head}; it works on {works_on}"
             )
 
 
@@ -117,7 +122,7 @@ def why_not(task: Task) -> str:
 
 
 def start_model(task: Task, method: Method, before: Trained | None, seed: int) -> Model:
-    """A fresh model, or a copy of the one of the year before, grown by the classes that became known."""
+    """A fresh model, or a copy of the last one that was fitted, grown by the classes that became known."""
     with seeded(seed, "weights", task.time, task.fold):
         if before is None:
             features = task.train.graph.features.shape[1]
@@ -128,7 +133,7 @@ def start_model(task: Task, method: Method, before: Trained | None, seed: int) -
 
 
 def _calibration(now: Trained, before: Trained | None, seed: int) -> Calibration:
-    """Held-out vertices; else the last task's scored ones as its model saw them; else the training ones."""
+    """Held-out vertices; else the last fitted task's scored ones as its model saw them; else the training ones."""
     task = now.task
     if task.calibration is not None:
         return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, task.calibration, seed=seed)
@@ -151,7 +156,7 @@ def score_task(
 
     Args:
         now: The model and its task.
-        before: Those of the task before, for calibration.
+        before: Those of the last task before it that was fitted, for calibration.
         fit: What became of the fit, where there was one.
         method: Detectors and thresholds.
         seed: Of the run.

@@ -1,4 +1,7 @@
-"""Budgets: they cap the width, the epochs and the seeds, never the graph."""
+"""Budgets: they cap the width, the steps of the optimiser and the seeds, never the graph.
+
+Steps are counted, not epochs: an epoch is one step on the whole graph, but several where a backbone walks in batches.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,16 @@ class Caps:
 
     Attributes:
         hidden: Widest hidden layer; attention heads count together.
-        epochs: Most epochs.
+        steps: Most steps of the optimiser in a fit that starts afresh.
+        warm_steps: The same in a fit that goes on from the weights of an earlier year.
         least_lr: Fewer steps must be larger ones: no learning rate is lower.
         most_dropout: A narrow layer that loses nine of ten units does not learn in few epochs: no dropout is higher.
         heads: Most attention heads: few wide ones learn as much as many narrow ones, in half the time.
     """
 
     hidden: int
-    epochs: int
+    steps: int
+    warm_steps: int
     least_lr: float
     most_dropout: float
     heads: int = 2
@@ -64,8 +69,11 @@ class Budget:
             if name in parameters:
                 parameters[name] = min(parameters[name], caps.most_dropout)
         training = preset.training
-        if training.epochs > caps.epochs:
-            training = replace(training, epochs=caps.epochs, lr=max(training.lr, caps.least_lr))
+        if training.epochs > caps.steps:
+            training = replace(training, lr=max(training.lr, caps.least_lr))
+        # An epoch has at least one step.
+        epochs = min(training.epochs, caps.steps)
+        training = replace(training, epochs=epochs, steps=caps.steps, warm_steps=caps.warm_steps)
         return replace(preset, backbone=parameters, training=training)
 
     def cap_threshold(self, given: Expression) -> Expression:
@@ -80,8 +88,8 @@ class Budget:
 BUDGETS = {
     budget.name: budget
     for budget in (
-        Budget("smoke", version=2, seeds=1, caps=Caps(16, 5, 0.02, 0.5), threshold_epochs=20),
-        Budget("quick", 2, 3, Caps(64, 10, 0.01, 0.5), attention=Caps(64, 40, 0.01, 0.2), threshold_epochs=50),
+        Budget("smoke", version=2, seeds=1, caps=Caps(16, 5, 5, 0.02, 0.5), threshold_epochs=20),
+        Budget("quick", 2, 3, Caps(64, 50, 20, 0.01, 0.5), attention=Caps(64, 50, 20, 0.01, 0.2), threshold_epochs=50),
         Budget("paper", version=1, seeds=10),
     )
 }

@@ -1,45 +1,38 @@
-"""What is chosen in a run: ODIN's parameters, GOOD's base and weight, and which combinations get thresholds."""
+"""What is chosen in a run: parameters of detectors, GOOD's base and weight, and which combinations get thresholds."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from lgl_bench.core.errors import UsageError
+from lgl_bench.core.references import FLOOR
 from lgl_bench.runs.choose import Chosen, Walk, choose_over_tasks
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.reading import Reader
-from lgl_bench.runs.rows import Row
-from lgl_bench.runs.select import Round
+from lgl_bench.runs.rows import AUTO, Row
+from lgl_bench.runs.select import ALPHAS, Round
 from lgl_bench.runs.units import ChainSpec
 
 
 class Choices:
-    """The choices of a plan, made from the answers in a store when they are asked for."""
+    """The choices of a plan, made from the answers in a store when they are asked for.
+
+    Where nothing can be chosen (no new vertex on the validation task, or no label of it yet) the preset's setting
+    stands, and the choice says so.
+    """
 
     def __init__(self, plan: Plan, reader: Reader) -> None:
         self.plan, self.reader = plan, reader
-        self._made: dict[Row, list[Chosen | None]] = {}
-        self._reasons: dict[Row, str] = {}
+        self._made: dict[Row, list[Chosen]] = {}
 
-    def of(self, row: Row) -> list[Chosen | None]:
+    def of(self, row: Row) -> list[Chosen]:
         """The choice for every task of a row; tasks for choosing show what was chosen on them."""
         if row not in self._made:
-            try:
-                made = self._choose(row)
-            except UsageError as error:
-                self._reasons[row] = str(error)
-                made = [None] * len(self._tasks(row))
-            self._made[row] = made
+            self._made[row] = self._choose(row)
         return self._made[row]
-
-    def why_not(self, row: Row) -> str:
-        """Why nothing could be chosen for a row; empty where something was."""
-        self.of(row)
-        return self._reasons.get(row, "")
 
     def expressions(self, row: Row) -> list[str]:
         """The distinct candidates that are chosen for any task of a row."""
-        return sorted({chosen.candidate for chosen in self.of(row) if chosen is not None})
+        return sorted({chosen.candidate for chosen in self.of(row)})
 
     def score_chosen(self) -> None:
         """Puts what was chosen on validation tasks among the expressions that every task is scored with."""
@@ -55,17 +48,26 @@ class Choices:
         chain = self.plan.chains_of(row, row.candidates[0].head)[0]
         return [Round(unit.role == "validation", unit.fold, unit.time) for unit in self.plan.units[chain]]
 
-    def _choose(self, row: Row) -> list[Chosen | None]:
+    def _choose(self, row: Row) -> list[Chosen]:
         walks: dict[str, list[Walk]] = {}
         for candidate in row.candidates:
             chains = self.plan.chains_of(row, candidate.head)
             walks[candidate.base] = [[self.reader.answered(unit) for unit in self.plan.units[c]] for c in chains]
         select, tasks = self.plan.suite.select, self._tasks(row)
-        made = choose_over_tasks(walks, tasks, select, row.alpha is not None, row.protocol.label_delay or 0)
+        alphas = ALPHAS if row.alpha == AUTO else () if row.alpha is None else (float(row.alpha),)
+        made = choose_over_tasks(walks, tasks, select, alphas, row.protocol.label_delay or 0)
+        preset = Chosen(row.candidates[0].base, row.fallback_alpha, by_preset=True)
         if select == "prequential":
-            return made
-        by_fold = {task.fold: chosen for task, chosen in zip(tasks, made, strict=True) if chosen is not None}
-        return [chosen or by_fold.get(task.fold.split("/")[0]) for task, chosen in zip(tasks, made, strict=True)]
+            return [chosen or preset for chosen in made]
+        by_fold: dict[str, Chosen] = {}
+        for task, chosen in zip(tasks, made, strict=True):
+            if not task.validation:
+                # Of several years the last: by then the labels of the validation task have arrived.
+                by_fold[task.fold] = chosen or preset
+        return [
+            by_fold.get(task.fold.split("/")[0], preset) if task.validation else chosen or preset
+            for task, chosen in zip(tasks, made, strict=True)
+        ]
 
 
 def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[ChainSpec, tuple[str, ...]]:
@@ -78,9 +80,10 @@ def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[Ch
     """
     if not plan.thresholds:
         return {}
-    rows = plan.rows
+    # The floor is there to be beaten by novelty scores; nobody decides with it unless nothing else is run.
+    rows = [row for row in plan.rows if row.detector not in FLOOR] or plan.rows
     if plan.suite.thresholds_on == "best":
-        rows = _best(plan, validation)
+        rows = _best(rows, validation)
     wanted: dict[ChainSpec, set[str]] = {}
     for row in rows:
         for head, expression in _decided(plan, choices, row):
@@ -89,25 +92,24 @@ def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[Ch
     return {chain: tuple(sorted(names)) for chain, names in wanted.items()}
 
 
-def _best(plan: Plan, validation: pd.DataFrame) -> list[Row]:
+def _best(rows: list[Row], validation: pd.DataFrame) -> list[Row]:
     """The row of each stream with the best mean AUROC over seeds on the validation task."""
+    if len(validation):
+        validation = validation[validation["detector"].isin([row.detector for row in rows])]
     good = validation[validation["status"] == "ok"] if len(validation) else validation
     if not len(good):
         return []
     means = good.groupby(["stream", "split", "backbone", "detector"])["auroc"].mean().dropna()
     best = {part.idxmax() for _, part in means.groupby(level=[0, 1])}
-    return [
-        row for row in plan.rows if (row.stream, row.protocol.build().split, row.shown_backbone, row.detector) in best
-    ]
+    return [row for row in rows if (row.stream, row.protocol.build().split, row.shown_backbone, row.detector) in best]
 
 
 def _decided(plan: Plan, choices: Choices, row: Row) -> list[tuple[str, str]]:
-    """Heads and expressions to decide for; a choice that changes from task to task cannot be decided on."""
+    """Heads and expressions to decide for; none for a choice that is made anew every year."""
     if not row.chosen:
         return [(row.head, row.concrete)]
-    found = {chosen for chosen in choices.of(row) if chosen is not None}
-    if len(found) != 1:
+    found = {(chosen.candidate, chosen.expression) for chosen in choices.of(row)}
+    if len(found) > 1 and plan.suite.select == "prequential":
         return []
-    (chosen,) = found
-    head = next(candidate.head for candidate in row.candidates if candidate.base == chosen.candidate)
-    return [(head, chosen.expression)]
+    heads = {candidate.base: candidate.head for candidate in row.candidates}
+    return [(heads[candidate], expression) for candidate, expression in sorted(found)]

@@ -1,4 +1,4 @@
-"""GOOD with a chosen base and weight, and ODIN with chosen parameters, from answers that are there already.
+"""GOOD with a chosen base and weight, and detectors with chosen parameters, from answers that are there already.
 
 Nothing is trained or scored: GOOD at any alpha is (1 - alpha) S + alpha N of stored answers. What a choice for a task
 may look at is cut out here; `select` sees nothing else.
@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lgl_bench.core.errors import UsageError
 from lgl_bench.runs.reading import Answered
-from lgl_bench.runs.select import Round, Select, ValidationAnswers, choose_candidate, choose_good, validation_rounds
+from lgl_bench.runs.select import (
+    ALPHAS,
+    Round,
+    Select,
+    ValidationAnswers,
+    choose_candidate,
+    choose_good,
+    validation_rounds,
+)
 
 Walk = Sequence[Answered | None]
 """The answers of one seed, task by task; None where a task was not answered."""
@@ -19,10 +26,17 @@ Walk = Sequence[Answered | None]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A choice for one task; `alpha` is None where no weight of the neighbours takes part."""
+    """A choice for one task.
+
+    Attributes:
+        candidate: What is scored.
+        alpha: Weight of the neighbours; None where none takes part.
+        by_preset: Whether nothing could be chosen, so that the preset's setting stands.
+    """
 
     candidate: str
     alpha: float | None
+    by_preset: bool = False
 
     @property
     def expression(self) -> str:
@@ -34,7 +48,7 @@ def choose_over_tasks(
     walks: Mapping[str, Sequence[Walk]],
     tasks: Sequence[Round],
     select: Select,
-    with_neighbours: bool = True,
+    alphas: Sequence[float] = ALPHAS,
     label_delay: int = 0,
 ) -> list[Chosen | None]:
     """The choice for every task; None for validation tasks and those with nothing to choose on.
@@ -43,24 +57,28 @@ def choose_over_tasks(
         walks: Per candidate, one walk a seed. Candidates may come from different heads.
         tasks: What is known of each task.
         select: What a choice may look at.
-        with_neighbours: Whether alpha is chosen too, as for `good(auto)`.
+        alphas: Weights of the neighbours to choose among; none where no neighbour takes part.
         label_delay: Years until a label arrives.
     """
     candidates = list(walks)
     chosen: list[Chosen | None] = []
     for position, task in enumerate(tasks):
-        rounds = [i for i in validation_rounds(select, tasks, position, label_delay) if _answered(walks, i)]
+        rounds = [i for i in validation_rounds(select, tasks, position, label_delay) if _usable(walks, i)]
         if (task.validation and select != "prequential") or not rounds:
             chosen.append(None)
             continue
         seen = [[_validation(walks, seed, i) for i in rounds] for seed in range(len(walks[candidates[0]]))]
-        if with_neighbours:
-            chosen.append(Chosen(*choose_good(seen, candidates)))
+        if alphas:
+            chosen.append(Chosen(*choose_good(seen, candidates, alphas)))
         else:
             chosen.append(Chosen(choose_candidate(seen, candidates), None))
-    if not any(chosen):
-        raise UsageError(f"select = {select} found no task to choose on; use select = preset")
     return chosen
+
+
+def _usable(walks: Mapping[str, Sequence[Walk]], position: int) -> bool:
+    """Whether a task can tell candidates apart: all are answered with every seed, for new and known vertices."""
+    first = next(iter(walks.values()))[0][position]
+    return first is not None and 0 < first.new.sum() < len(first.new) and _answered(walks, position)
 
 
 def _answered(walks: Mapping[str, Sequence[Walk]], position: int) -> bool:

@@ -40,8 +40,6 @@ def _answers(
         base, alpha, expression = row.candidates[0].base, row.alpha, row.concrete
         if row.chosen:
             chosen = choices.of(row)[position]
-            if chosen is None:
-                continue
             base, alpha, expression = chosen.candidate, chosen.alpha, chosen.expression
         answered = reader.answered(units[base][position])
         own = answered.novelty(base) if answered is not None else None

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Literal, Protocol
 
-import pandas as pd
-
-from lgl_bench.core.expressions import parse
 from lgl_bench.runs.execute import Order
+from lgl_bench.runs.fit_cache import FitCache
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.progress import Best, Event, Listener
 from lgl_bench.runs.settings import Checkpoints
 from lgl_bench.runs.store import RunStore
-from lgl_bench.runs.units import ChainSpec, Unit, answer_digest, decision_digest
+from lgl_bench.runs.units import ChainSpec, Unit, column_digests, named_digest
 
 
 class Engine(Protocol):
@@ -101,13 +97,10 @@ class Driver:
         best: Best | None = None,
     ) -> None:
         self.plan, self.store, self.engine = plan, store, engine
-        self.checkpoints = checkpoints
         self.listener, self.best = listener, best
         self.counts = Counts()
-        self._weights: dict[str, bytes] = {}
+        self._fits = FitCache(plan, store, checkpoints)
         self._condemned: dict[str, str] = {}
-        self._writer = ThreadPoolExecutor(max_workers=1)
-        self._pending: deque[Future[None]] = deque()
 
     def run(
         self, roles: Iterable[str] = ("validation", "test"), decisions: dict[ChainSpec, tuple[str, ...]] | None = None
@@ -121,7 +114,7 @@ class Driver:
         try:
             self._run(set(roles), decisions or {})
         finally:
-            self._flush()
+            self._fits.flush()
         return self.counts
 
     def _run(self, roles: set[str], decisions: dict[ChainSpec, tuple[str, ...]]) -> None:
@@ -146,6 +139,7 @@ class Driver:
                 failures = len(self.counts.failed)
                 again = self._finish(item, outcome)
                 queue.extendleft(reversed(again))
+                self._settle(item.unit, queue)
                 if queue:
                     # The next year first: its worker still holds the stream and its tasks.
                     waiting.appendleft(queue)
@@ -155,13 +149,22 @@ class Driver:
                     seconds = outcome.done.seconds if outcome.done else 0.0
                     self._tell("failed" if reasons else "done", item.unit, seconds=seconds, reason="; ".join(reasons))
 
+    def _settle(self, unit: Unit, queue: deque[Wanted]) -> None:
+        """Drops what cannot be done any more for a unit, and what nobody needs once nothing is left to do for it."""
+        if self._fits.status(unit.key) not in ("ok", None):
+            # Without a fit there is nothing to score, and a detector tried alone would be blamed for it.
+            while queue and queue[0].unit.key == unit.key:
+                queue.popleft()
+        if not (queue and queue[0].unit.key == unit.key):
+            self._fits.release(unit)
+
     def run_matrix(self) -> None:
         """Lets every fit whose weights are kept answer for every year."""
         wanted = deque(unit for unit in self.plan.all_units if self._lacks_matrix(unit))
         while wanted or self.engine.running:
             while wanted and self.engine.free:
                 unit = wanted.popleft()
-                self.engine.submit(Order(unit, (), weights=self._kept(unit.key), matrix=True))
+                self.engine.submit(Order(unit, (), weights=self._fits.weights(unit.key), matrix=True))
             for outcome in self.engine.collect():
                 unit, noted = outcome.order.unit, self.store.fit(outcome.order.unit.key)
                 if outcome.done is None or noted is None:
@@ -173,7 +176,12 @@ class Driver:
 
     def _lacks_matrix(self, unit: Unit) -> bool:
         noted = self.store.fit(unit.key)
-        return noted is not None and noted["status"] == "ok" and "matrix" not in noted and bool(self._kept(unit.key))
+        return (
+            noted is not None
+            and noted["status"] == "ok"
+            and "matrix" not in noted
+            and bool(self._fits.weights(unit.key))
+        )
 
     def _tell(self, kind: Literal["start", "epoch", "done", "failed"], unit: Unit, **more: Any) -> None:
         if self.listener is not None:
@@ -185,7 +193,7 @@ class Driver:
         self._tell("epoch", order.unit, epoch=epoch)
 
     def _wanted(self, chain: ChainSpec, units: list[Unit], roles: set[str], decide: tuple[str, ...]) -> list[Wanted]:
-        """What is missing of each unit of a chain, what its children need of it included."""
+        """What is missing of each unit of a chain, what later ones need of it included."""
         found = []
         for unit in units:
             scored = self.plan.scored[chain]
@@ -195,13 +203,11 @@ class Driver:
         for child, item in zip(reversed(units), reversed(found), strict=True):
             noted = self.store.fit(child.key)
             ended_badly = noted is not None and noted["status"] != "ok"
-            if item.anything and not item.fit and not ended_badly and self._kept(child.key) is None:
+            if item.anything and not item.fit and not ended_badly and self._fits.weights(child.key) is None:
                 item.fit = True
-            if item.anything and child.parent:
-                parent = found[child.index - 1]
-                parent_noted = self.store.fit(child.parent)
-                if parent_noted is None or (parent_noted["status"] == "ok" and self._kept(child.parent) is None):
-                    parent.fit = True
+            before = self._fits.predecessor(child) if item.anything else None
+            if before is not None and self._fits.weights(before.key) is None:
+                found[before.index].fit = True
         return found
 
     def _missing(self, unit: Unit, scored: list[str], decide: tuple[str, ...], active: bool) -> Wanted:
@@ -216,7 +222,7 @@ class Driver:
 
         def lacks(column: str, name: str) -> bool:
             """Whether an answer is not there, or was made by another source of its plugin."""
-            return name not in failed and (column not in there or sources.get(name) != _digest(name))
+            return name not in failed and (column not in there or sources.get(name) != named_digest(name))
 
         detectors = tuple(name for name in scored if lacks(f"novelty:{name}", name))
         undecided = tuple(
@@ -231,34 +237,30 @@ class Driver:
         item.given_up = {name: why for name, why in self._condemned.items() if name in (*item.detectors, *item.decide)}
         item.detectors = tuple(name for name in item.detectors if name not in item.given_up)
         item.decide = tuple(name for name in item.decide if name not in item.given_up)
-        own = None if item.fit else self._kept(item.unit.key)
-        parent = self._kept(item.unit.parent) if item.unit.parent else None
+        own = None if item.fit else self._fits.weights(item.unit.key)
+        before = self._fits.before(item.unit)
         if item.decide:
-            return Order(item.unit, item.decide, item.thresholds, own, parent)
-        return Order(item.unit, item.detectors, (), own, parent)
+            return Order(item.unit, item.decide, item.thresholds, own, before)
+        return Order(item.unit, item.detectors, (), own, before)
 
     def _finish(self, item: Wanted, outcome: Outcome) -> list[Wanted]:
         """Stores what came, and returns what is still to do for the unit."""
         unit, done = item.unit, outcome.done
         if done is None:
             return self._blame(item, outcome.reason)
-        noted = done.noted or self._noted(unit.key) or {}
+        noted = done.noted or self._fits.record(unit.key) or {}
         done.failed |= item.given_up
         noted["failed"] = {**noted.get("failed", {}), **done.failed}
-        if done.weights is not None:
-            self._weights[unit.key] = done.weights
         self.counts.busy_seconds += done.seconds
         if done.answers is not None:
-            noted["sources"] = {**noted.get("sources", {}), **_sources(done.answers.columns)}
+            noted["sources"] = {**noted.get("sources", {}), **column_digests(done.answers.columns)}
             if self.best is not None:
                 self.best.note(unit, done.answers, noted["known"])
         if done.noted is not None or done.failed or done.answers is not None:
-            keep = done.weights if self.checkpoints != "none" else None
-            self._later(self._store, unit.key, done.answers, noted, keep)
+            self._fits.write(unit.key, noted, done.weights, done.answers)
         self.counts.failed.update({f"{unit.key}:{name}": reason for name, reason in done.failed.items()})
         if noted.get("status") == "diverged":
             self.counts.failed[unit.key] = f"diverged: {noted['reason']}"
-        self._let_go(unit)
         if item.decide and item.detectors:
             rest = tuple(name for name in item.detectors if name not in item.decide)
             return [replace(item, fit=False, detectors=rest, decide=())] if rest else []
@@ -266,75 +268,25 @@ class Driver:
 
     def _blame(self, item: Wanted, reason: str) -> list[Wanted]:
         """A worker died or was killed: the fit alone first, then every detector alone, to find who it was."""
-        self._flush()
         unit = item.unit
         names = [*item.detectors, *item.decide]
         if len(names) > 1 or (names and item.fit):
             alone = [replace(item, detectors=(), decide=())] if item.fit else []
             alone += [replace(item, fit=False, detectors=(name,), decide=()) for name in item.detectors]
             return alone + [replace(item, fit=False, detectors=(), decide=(name,)) for name in item.decide]
-        noted = self.store.fit(unit.key)
+        noted = self._fits.record(unit.key)
         if names and noted is not None:
             key = names[0] if item.detectors else f"{names[0]}|{item.thresholds[0]}"
             failed = {**noted.get("failed", {}), key: reason}
             if item.decide:
                 failed |= {f"{names[0]}|{threshold}": reason for threshold in item.thresholds}
-            self.store.write_fit(unit.key, {**noted, "failed": failed}, self.store.weights(unit.key))
+            self._fits.write(unit.key, {**noted, "failed": failed})
             # Once is enough: a plugin that hangs would cost the time limit again in every unit.
             self._condemned[names[0]] = f"{reason} (in an earlier unit of this run)"
         else:
+            before = self._fits.predecessor(unit)
             about: dict[str, Any] = {"key": unit.key, "parent": unit.parent, "time": unit.time}
-            about |= {"role": unit.role, "fold": unit.fold}
-            self.store.write_fit(unit.key, {"status": "failed", "reason": reason, **about}, None)
+            about |= {"role": unit.role, "fold": unit.fold, "continued_from": before.key if before else ""}
+            self._fits.write(unit.key, {"status": "failed", "reason": reason, **about})
         self.counts.failed[f"{unit.key}:{names[0] if names else 'fit'}"] = reason
         return []
-
-    def _kept(self, key: str) -> bytes | None:
-        found = self._weights.get(key)
-        if found is None:
-            self._flush()
-            found = self.store.weights(key)
-        return found
-
-    def _noted(self, key: str) -> dict[str, Any] | None:
-        self._flush()
-        return self.store.fit(key)
-
-    def _store(self, key: str, answers: pd.DataFrame | None, noted: dict[str, Any], weights: bytes | None) -> None:
-        if answers is not None:
-            self.store.add_answers(key, answers)
-        self.store.write_fit(key, noted, weights or self.store.weights(key))
-
-    def _later(self, job: Callable[..., None], *given: Any) -> None:
-        """Writes in the background, in order, so that a free worker gets its next order before the disk is done."""
-        self._pending.append(self._writer.submit(job, *given))
-        while self._pending and self._pending[0].done():
-            self._pending.popleft().result()
-
-    def _flush(self) -> None:
-        """Waits until everything is on the disk."""
-        while self._pending:
-            self._pending.popleft().result()
-
-    def _let_go(self, unit: Unit) -> None:
-        """Drops the parent's weights where they are not to be kept."""
-        if unit.parent and self.checkpoints != "all":
-            self._weights.pop(unit.parent, None)
-            if self.checkpoints == "last":
-                self._later(self.store.drop_weights, unit.parent)
-        elif unit.parent:
-            self._weights.pop(unit.parent, None)
-
-
-def _sources(columns: Iterable[str]) -> dict[str, str]:
-    """Digests of the plugins behind answers, by what fit.json calls them: `EXPR` or `EXPR|THRESHOLD`."""
-    names = [str(column).partition(":") for column in columns]
-    return {name: _digest(name) for kind, _, name in names if kind in ("novelty", "rejected")}
-
-
-@cache
-def _digest(name: str) -> str:
-    detector, _, threshold = name.partition("|")
-    if threshold:
-        return decision_digest(parse(detector), parse(threshold))
-    return answer_digest(parse(detector))

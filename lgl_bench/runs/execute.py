@@ -25,7 +25,15 @@ from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.stream import Stream
 from lgl_bench.training.model import Model, build_model
-from lgl_bench.training.trainer import Fit, TrainingParameters, train
+from lgl_bench.training.trainer import Fit, train
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A unit with the weights of its fit."""
+
+    unit: Unit
+    weights: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,7 @@ class Order:
         detectors: Expressions to score.
         thresholds: Expressions, decided for each of the detectors.
         weights: Of the unit, where it was fitted before: then nothing is trained.
-        parent_weights: Of the year before, where there is one that went well.
+        before: Whose model the unit goes on from and is calibrated with (`lineage`); None if there is none.
         matrix: Whether the model is to answer for every year.
     """
 
@@ -45,7 +53,7 @@ class Order:
     detectors: tuple[str, ...]
     thresholds: tuple[str, ...] = ()
     weights: bytes | None = None
-    parent_weights: bytes | None = None
+    before: Fitted | None = None
     matrix: bool = False
 
 
@@ -82,7 +90,7 @@ def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) 
     done = Done(unit.key)
     skipped = why_not(task)
     if skipped:
-        done.noted = {"status": "skipped", "reason": skipped, **_about(unit, task)}
+        done.noted = {"status": "skipped", "reason": skipped, **_about(order, task)}
         return done
     start = time.perf_counter()
     if order.matrix and order.weights is not None:
@@ -103,7 +111,7 @@ def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) 
             "loss": fit.loss,
             "seconds": fit.seconds,
             "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-            **_about(unit, task),
+            **_about(order, task),
         }
         done.seconds = time.perf_counter() - start
         if fit.status != "ok":
@@ -150,17 +158,17 @@ def _tasks(name: str, data_dir: str | None, protocol: ProtocolSetting, seed: int
 
 
 def _method(chain: ChainSpec, order: Order) -> Method:
-    preset = Preset("", chain.parameters, TrainingParameters(chain.epochs, chain.lr))
+    preset = Preset("", chain.parameters, chain.training)
     wanted: tuple[Expression, ...] = tuple(parse(text) for text in order.detectors)
     return Method(chain.backbone, chain.head, preset, wanted, tuple(parse(text) for text in order.thresholds))
 
 
 def _before(order: Order, stream: Stream) -> Trained | None:
-    if order.parent_weights is None:
+    if order.before is None:
         return None
     chain = order.unit.chain
-    task, _ = _task(chain, order.unit.index - 1)
-    return Trained(_restore(chain, task.known, stream, order.parent_weights), task)
+    task, _ = _task(chain, order.before.unit.index)
+    return Trained(_restore(chain, task.known, stream, order.before.weights), task)
 
 
 def _model(
@@ -174,9 +182,10 @@ def _model(
     chain = order.unit.chain
     if order.weights is not None:
         return _restore(chain, task.known, stream, order.weights), None
-    chained = chain.protocol.build().chained
-    model = start_model(task, method, before if chained else None, chain.seed)
-    return model, train(model, task, method.preset.training, chain.seed, on_epoch, chain.device)
+    start = before if chain.protocol.build().chained else None
+    training = chain.training if start is None else chain.training.continued()
+    model = start_model(task, method, start, chain.seed)
+    return model, train(model, task, training, chain.seed, on_epoch, chain.device)
 
 
 def _restore(chain: ChainSpec, known: IntArray, stream: Stream, weights: bytes) -> Model:
@@ -185,15 +194,18 @@ def _restore(chain: ChainSpec, known: IntArray, stream: Stream, weights: bytes) 
     return model.eval()
 
 
-def _about(unit: Unit, task: Task) -> dict[str, Any]:
+def _about(order: Order, task: Task) -> dict[str, Any]:
+    learned = task.train.born[task.fit_mask]
     return {
-        "key": unit.key,
-        "parent": unit.parent,
+        "key": order.unit.key,
+        "parent": order.unit.parent,
+        "continued_from": "" if order.before is None else order.before.unit.key,
         "time": task.time,
         "role": task.role,
         "fold": task.fold,
         "known": task.known.tolist(),
-        "trained_up_to": task.train.time,
+        # Where labels arrive late, or a year has none, not the last year of the graph.
+        "trained_up_to": int(learned.max()) if len(learned) else None,
     }
 
 

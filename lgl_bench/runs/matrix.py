@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from lgl_bench.core.types import FloatArray
 from lgl_bench.metrics.matrix import backward_transfer, forgetting, forward_transfer
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.store import RunStore
@@ -17,7 +20,7 @@ from lgl_bench.runs.units import ChainSpec
 
 
 def matrix_rows(plan: Plan, store: RunStore) -> pd.DataFrame:
-    """One row for each chain, model and year."""
+    """One row for each chain, model and year; a model that is missing has none."""
     found = []
     for chain, units in plan.units.items():
         for unit in units:
@@ -32,19 +35,17 @@ def transfer_rows(matrix: pd.DataFrame, known: dict[str, dict[int, int]]) -> pd.
     """Forgetting, backward and forward transfer of every chain.
 
     Args:
-        matrix: As `matrix_rows` gives it.
-        known: Per stream and year, how many classes are known by then: forward transfer is against guessing one.
+        matrix: As `matrix_rows` returns it.
+        known: Per stream and existing year, how many classes are known by then: forward transfer is against guessing
+            one of those the model knows.
     """
     found = []
-    keys = ["stream", "backbone", "head", "seed"]
+    keys = ["stream", "backbone", "parameters", "head", "seed"]
     for values, part in matrix.groupby(keys, sort=False) if len(matrix) else []:
-        table = part.pivot_table(
-            index="trained_up_to", columns="evaluated_on", values="accuracy", dropna=False, aggfunc="first"
-        )
-        before = known[str(values[0])]
-        guess = np.array([1.0 / max(before[int(year)], 1) for year in table.columns])
-        guess[1:] = guess[:-1].copy()  # a year is answered by the model of the year before
-        cells = table.to_numpy(dtype=float)
+        counts = known[str(values[0])]
+        cells, years = aligned(part, counts)
+        # A year is answered by the model trained up to the year before.
+        guess = np.array([np.nan, *(1.0 / max(counts[year], 1) for year in years[:-1])])
         one: dict[str, Any] = dict(zip(keys, values, strict=True))
         for name, value in (
             ("forgetting", forgetting(cells)),
@@ -56,5 +57,30 @@ def transfer_rows(matrix: pd.DataFrame, known: dict[str, dict[int, int]]) -> pd.
     return pd.DataFrame(found)
 
 
+def aligned(part: pd.DataFrame, existing: Iterable[int]) -> tuple[FloatArray, list[int]]:
+    """The matrix of one chain, and the years of its columns; row i and column i mean the same year.
+
+    The years are all that exist from the first that was learned or evaluated on. A year without a model is a row of
+    NaN, and the last row is that of the last model. Where two models learned up to the same year (labels that arrive
+    late may not come every year), the newer one stands.
+
+    Args:
+        part: The rows of the chain, as `matrix_rows` returns them.
+        existing: The years of the stream.
+    """
+    first = min(part["trained_up_to"].min(), part["evaluated_on"].min())
+    years = [year for year in sorted(existing) if first <= year <= part["evaluated_on"].max()]
+    models = [year for year in years if year <= part["trained_up_to"].max()]
+    newest = part.drop_duplicates(["trained_up_to", "evaluated_on"], keep="last")
+    table = newest.pivot(index="trained_up_to", columns="evaluated_on", values="accuracy")
+    return table.reindex(index=models, columns=years).to_numpy(dtype=np.float64), years
+
+
 def _about(chain: ChainSpec) -> dict[str, Any]:
-    return {"stream": chain.stream, "backbone": chain.backbone, "head": chain.head, "seed": chain.seed}
+    return {
+        "stream": chain.stream,
+        "backbone": chain.backbone,
+        "parameters": json.dumps(chain.parameters, sort_keys=True),
+        "head": chain.head,
+        "seed": chain.seed,
+    }

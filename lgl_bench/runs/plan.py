@@ -14,11 +14,13 @@ from typing import Any
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.protocols import protocols
+from lgl_bench.runs.answers import why_not
 from lgl_bench.runs.budget import Budget
 from lgl_bench.runs.preset_file import PresetFile
 from lgl_bench.runs.presets import Preset, preset
-from lgl_bench.runs.rows import Methods, Row
+from lgl_bench.runs.rows import Methods, Row, row_texts
 from lgl_bench.runs.suite import Suite
 from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit, unit_key
 from lgl_bench.streams.checksum import prefix_checksums
@@ -98,7 +100,7 @@ def make_plan(
     if threads < 1:
         raise UsageError(f"--threads {threads}: at least one is needed")
     plan = Plan(suite, budget, count)
-    plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in suite.thresholds)
+    plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in threshold_texts(suite))
     _check_thresholds(suite)
     settings = protocol_settings(suite)
     for name, stream in streams.items():
@@ -110,6 +112,12 @@ def make_plan(
             )
             _add(plan, stream, prefixes, start, swept, presets)
     return plan
+
+
+def threshold_texts(suite: Suite) -> list[str]:
+    """The thresholds of a suite; where there are any, those that look at nothing and the oracle stand beside them."""
+    beside = (*REFERENCE_THRESHOLDS, ORACLE) if suite.thresholds else ()
+    return list(dict.fromkeys((*suite.thresholds, *beside)))
 
 
 def _check_thresholds(suite: Suite) -> None:
@@ -132,7 +140,7 @@ def _add(
     """The rows of one stream, protocol, backbone and sweep, and the chains they need."""
     split = start.protocol.build().split
     methods = Methods(plan.suite, start.stream, start.protocol, split, start.backbone, tuple(swept.items()), presets)
-    rows = [methods.row(text) for text in plan.suite.detectors_of(start.backbone)]
+    rows = methods.rows(row_texts(plan.suite, start.backbone, tuple(swept.items())))
     plan.rows += rows
     always: dict[str, set[str]] = {}
     sometimes: dict[str, set[str]] = {}
@@ -149,6 +157,8 @@ def _add(
                 backbone_parameters=tuple(sorted(chosen.backbone.items())),
                 epochs=chosen.training.epochs,
                 lr=chosen.training.lr,
+                steps=chosen.training.steps,
+                warm_steps=chosen.training.warm_steps,
                 seed=seed,
             )
             plan.scored[chain] = sorted(always.get(head, set()))
@@ -177,10 +187,13 @@ def _sweeps(suite: Suite) -> list[dict[str, float]]:
 
 def _units(chain: ChainSpec, stream: Stream, prefixes: dict[int, str]) -> list[Unit]:
     units: list[Unit] = []
-    parent = ""
-    builds_on = not stream.static
+    last = ""
     for index, (task, _) in enumerate(chain.protocol.build().tasks(stream, chain.seed)):
+        # What is skipped trains nothing: it goes on from no fit, and no fit goes on from it.
+        trains = not why_not(task)
+        parent = last if trains else ""
         key = unit_key(chain, prefixes[task.time], task.time, task.fold, parent)
         units.append(Unit(key, parent, index, task.time, task.role, task.fold, chain))
-        parent = key if builds_on else ""
+        if trains and not stream.static:
+            last = key
     return units

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import Constant, Expression, build, complete, parse
-from lgl_bench.detectors import detectors
+from lgl_bench.core.expressions import Expression, build, complete, parse
+from lgl_bench.core.references import FLOOR
+from lgl_bench.detectors import detectors, head_of
+from lgl_bench.detectors.variants import variants
 from lgl_bench.runs.preset_file import PresetFile
-from lgl_bench.runs.presets import detector_preset, good_preset, grid, preset, resolve_good
+from lgl_bench.runs.presets import detector_preset, good_preset, preset, resolve_good
 from lgl_bench.runs.suite import Suite
 from lgl_bench.runs.units import ProtocolSetting
 
@@ -35,10 +37,11 @@ class Row:
         parameters: Backbone parameters that are swept.
         head: Of all candidates; "auto" where they differ.
         detector: Canonical expression; "auto" stands where something is chosen.
-        candidates: What is scored; one of several is chosen.
+        candidates: What is scored; one of several is chosen. The first is the preset's.
         alpha: Weight of the neighbours where the row is GOOD over a candidate; "auto" where it is chosen.
         preset: Where the parameters of the fit come from.
         trials: Tuning trials behind the preset.
+        fallback_alpha: Weight of the neighbours where nothing can be chosen; the first candidate goes with it.
     """
 
     stream: str
@@ -51,6 +54,7 @@ class Row:
     alpha: float | str | None
     preset: str
     trials: int = 0
+    fallback_alpha: float | None = None
 
     @property
     def chosen(self) -> bool:
@@ -82,9 +86,24 @@ class Methods:
     parameters: tuple[tuple[str, Any], ...]
     presets: PresetFile | None = None
 
-    def row(self, text: str) -> Row:
-        """The row of an expression as the suite writes it."""
+    def rows(self, texts: Sequence[str]) -> list[Row]:
+        """The rows of several expressions; those that can score on any head take one that the others train."""
+        fixed = {text: self.row(text) for text in texts if not _any_head(text)}
+        heads = [candidate.head for row in fixed.values() for candidate in row.candidates]
+        return [fixed.get(text) or self.row(text, heads) for text in texts]
+
+    def row(self, text: str, heads: Iterable[str] = ()) -> Row:
+        """The row of an expression as the suite writes it.
+
+        Args:
+            text: The expression.
+            heads: Those that are trained anyway; a detector that can score on any takes one of them, softmax first.
+        """
         expression = parse(text)
+        if _any_head(text):
+            name, (candidate,) = self._concrete(expression)
+            trained = sorted(heads, key=lambda head: (head != candidate.head, head))
+            return self._row(name, (Candidate((*trained, candidate.head)[0], candidate.base),), None)
         if self.presets is not None:
             expression = self.presets.fill(expression, self.stream, self.split, self.backbone)
         if expression.name != "good":
@@ -98,12 +117,12 @@ class Methods:
             return self._row(*self._concrete(resolved), None)
         given = dict(expression.parameters)
         chooses = self.suite.select != "preset" and "alpha" not in given
-        name, candidates = self._candidates(expression.arguments[0] if chooses else resolved.arguments[0])
-        if chooses:
-            return self._row(f"good({name},alpha={AUTO})", candidates, AUTO)
+        name, candidates = self._candidates(resolved.arguments[0])
         whole = self._complete(Expression("good", (parse(candidates[0].base),), resolved.parameters))
         alpha = float(dict(whole.parameters)["alpha"])
-        return self._row(str(Expression("good", (parse(name),), whole.parameters)), candidates, alpha)
+        if chooses:
+            return self._row(f"good({name},alpha={AUTO})", candidates, AUTO, alpha)
+        return self._row(str(Expression("good", (parse(name),), whole.parameters)), candidates, alpha, alpha)
 
     def _auto(self, expression: Expression) -> Row:
         """`good(auto)`: base and alpha of the preset, or chosen among the other detectors of the suite."""
@@ -114,33 +133,43 @@ class Methods:
             _, candidates = self._candidates(Expression(base))
             return self._row("good(auto)", candidates, alpha)
         texts = [text for text in self.suite.detectors_of(self.backbone) if parse(text).name != "good"]
-        found = [candidate for text in texts or BASES for candidate in self._candidates(parse(text))[1]]
-        return self._row("good(auto)", tuple(dict.fromkeys(found)), AUTO)
+        texts = [text for text in texts if not _any_head(text)]
+        base, alpha = good_preset(self.stream, self.split, self.backbone)
+        by_text = [self._candidates(parse(text))[1] for text in texts or BASES]
+        # The paper's base where the run has it, the first detector otherwise.
+        by_text.sort(key=lambda part: parse(part[0].base).name != base)
+        found = tuple(dict.fromkeys(candidate for part in by_text for candidate in part))
+        return self._row("good(auto)", found, AUTO, alpha)
 
     def _candidates(self, expression: Expression) -> tuple[str, tuple[Candidate, ...]]:
-        """A detector as it is shown, and what is scored for it: ODIN's grid where its parameters are chosen."""
-        given = dict(expression.parameters)
-        if expression.name != "odin" or self.suite.select == "preset" or len(given) == 2 or expression.arguments:
+        """A detector as it is shown, and what is scored for it: its grid where its parameters are chosen.
+
+        The preset's setting comes first: it is what stands where nothing can be chosen.
+        """
+        settings = [] if self.suite.select == "preset" or expression.arguments else variants(expression)
+        if len(settings) < 2:
             return self._concrete(expression)
-        axes: dict[str, tuple[Constant, ...]] = {**grid("all", "odin"), **{name: (v,) for name, v in given.items()}}
-        found: list[Candidate] = []
-        for values in product(*axes.values()):
-            point = Expression("odin", (), tuple(sorted(zip(axes, values, strict=True))))
-            found += self._concrete(point)[1]
-        fixed = complete(expression, detectors).parameters if given else ()
-        shown = Expression("odin", (Expression(AUTO),), tuple(pair for pair in fixed if pair[0] in given))
-        return str(shown), tuple(found)
+        found = [self._concrete(setting)[1][0] for setting in (expression, *settings)]
+        given = {name for name, _ in expression.parameters}
+        fixed = tuple(pair for pair in complete(expression, detectors).parameters if pair[0] in given)
+        return str(Expression(expression.name, (Expression(AUTO),), fixed)), tuple(dict.fromkeys(found))
 
     def _concrete(self, expression: Expression) -> tuple[str, tuple[Candidate, ...]]:
         whole = self._complete(expression)
-        return str(whole), (Candidate(build(whole, detectors).heads[0], str(whole)),)
+        return str(whole), (Candidate(head_of(build(whole, detectors)), str(whole)),)
 
     def _complete(self, expression: Expression) -> Expression:
         return complete(
             expression, detectors, lambda name: detector_preset(self.stream, self.split, self.backbone, name)
         )
 
-    def _row(self, detector: str, candidates: tuple[Candidate, ...], alpha: float | str | None) -> Row:
+    def _row(
+        self,
+        detector: str,
+        candidates: tuple[Candidate, ...],
+        alpha: float | str | None,
+        fallback_alpha: float | None = None,
+    ) -> Row:
         heads = list(dict.fromkeys(candidate.head for candidate in candidates))
         head = heads[0] if len(heads) == 1 else AUTO
         tuned = self.presets.fit(self.stream, self.split, self.backbone, heads[0]) if self.presets else None
@@ -157,4 +186,18 @@ class Methods:
             alpha,
             name,
             trials if tuned else 0,
+            fallback_alpha,
         )
+
+
+def row_texts(suite: Suite, backbone: str, swept: tuple[tuple[str, Any], ...]) -> list[str]:
+    """The detectors of a suite on a backbone; the floor joins them once a stream, on the first backbone."""
+    texts = list(suite.detectors_of(backbone))
+    first = backbone == suite.backbones[0] and all(suite.sweep[name][0] == value for name, value in swept)
+    named = {str(parse(text)) for text in texts}
+    return texts + [name for name in FLOOR if first and name not in named]
+
+
+def _any_head(text: str) -> bool:
+    expression = parse(text)
+    return expression.name != AUTO and not expression.arguments and not detectors.get(expression.name).heads

@@ -51,18 +51,20 @@ class Round(NamedTuple):
 def validation_rounds(select: Select, tasks: Sequence[Round], position: int, label_delay: int = 0) -> list[int]:
     """Which tasks a choice for the task at `position` may look at.
 
+    A label of year y has arrived by the time a task is trained for if y + label_delay is not after the last year of its
+    training graph; before that nothing can be chosen on it.
+
     Args:
-        select: "t1": the validation task; "prequential": every earlier task, whose labels are known by then; "nested":
-            the validation tasks of the same left-out class.
+        select: "t1": the validation task; "prequential": every earlier task; "nested": the validation tasks of the same
+            left-out class.
         tasks: Every task, in order.
         position: The task the choice is for.
         label_delay: Years until a label arrives.
     """
-    if select == "t1":
-        return [i for i, task in enumerate(tasks) if task.validation]
-    if select == "prequential":
+    if select in ("t1", "prequential"):
         # A task trains up to the year that the one before it scored.
-        return [i for i in range(position) if tasks[i].time + label_delay <= tasks[position - 1].time]
+        seen = [i for i in range(position) if tasks[i].time + label_delay <= tasks[position - 1].time]
+        return seen if select == "prequential" else [i for i in seen if tasks[i].validation]
     if select == "nested":
         fold = tasks[position].fold
         return [i for i, task in enumerate(tasks) if task.validation and task.fold.split("/")[0] == fold]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lgl_bench.backbones import backbones as all_backbones
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import build, parse
 from lgl_bench.detectors import detectors as all_detectors
+from lgl_bench.detectors import head_of
 from lgl_bench.runs.budget import Budget
 from lgl_bench.runs.budget import budget as budget_of
 from lgl_bench.runs.plan import protocol_settings
@@ -156,7 +157,7 @@ def _by_head(texts: Sequence[str], stream: str, split: str, backbone: str) -> di
         if parse(text) == parse("good(auto)"):
             continue
         found = candidates(text, stream, split, backbone)
-        head = str(build(parse(found.plain), all_detectors).heads[0])
+        head = head_of(build(parse(found.plain), all_detectors))
         if found not in heads.get(head, ()):
             heads[head] = (*heads.get(head, ()), found)
     return heads
@@ -223,5 +224,6 @@ def _fit_key(stream: Stream, setting: ProtocolSetting, backbone: str, head: str,
     """What determines a fit apart from what is searched: data, protocol, sources, versions."""
     parameters = tuple(sorted(base.backbone.items()))
     training = base.training
-    chain = ChainSpec(stream.name, None, setting, backbone, head, parameters, training.epochs, training.lr, seed=0)
+    chain = ChainSpec(stream.name, None, setting, backbone, head, parameters, training.epochs, training.lr, 0)
+    chain = replace(chain, steps=training.steps, warm_steps=training.warm_steps)
     return unit_key(chain, checksum, stream.times[-1], "", "")

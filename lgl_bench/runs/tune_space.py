@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from lgl_bench.core.expressions import Expression, complete, parse
 from lgl_bench.detectors import detectors
+from lgl_bench.detectors.variants import variants
 from lgl_bench.runs.budget import Budget
 from lgl_bench.runs.presets import Preset, detector_preset, good_preset, grid
-from lgl_bench.training.trainer import TrainingParameters
 
 if TYPE_CHECKING:
     import optuna
@@ -54,7 +53,7 @@ def size(space: Space) -> int:
 def at(base: Preset, point: Mapping[str, float]) -> Preset:
     """The preset with the parameters of a point in place of its own."""
     typed = {name: int(value) if name in _WHOLE else float(value) for name, value in point.items()}
-    training = TrainingParameters(int(typed.pop("epochs")), typed.pop("lr"))
+    training = replace(base.training, epochs=int(typed.pop("epochs")), lr=typed.pop("lr"))
     return replace(base, backbone={**base.backbone, **typed}, training=training)
 
 
@@ -126,16 +125,4 @@ def candidates(text: str, stream: str, split: str, backbone: str) -> Candidates:
     def text_of(variant: Expression) -> str:
         return str(complete(variant, detectors, preset))
 
-    return Candidates(text_of(expression), tuple(map(text_of, _variants(expression))), alphas)
-
-
-def _variants(expression: Expression) -> list[Expression]:
-    """Every setting of an expression and of what it wraps; GOOD inside another detector keeps its alpha."""
-    given = dict(expression.parameters)
-    axes = {} if expression.name == "good" else grid("all", expression.name)
-    free = {name: values for name, values in axes.items() if name not in given}
-    return [
-        Expression(expression.name, arguments, tuple(sorted({**given, **dict(zip(free, values, strict=True))}.items())))
-        for arguments in product(*(_variants(argument) for argument in expression.arguments))
-        for values in product(*free.values())
-    ]
+    return Candidates(text_of(expression), tuple(map(text_of, variants(expression))), alphas)

@@ -1,7 +1,7 @@
 """The unit of work: one fit for one task, and everything scored on it.
 
 A unit is described by plain values, so that it can be sent to another process or machine. Its key is a hash of all
-that determines its weights, the key of the year before among it.
+that determines its weights, the key of its parent among it.
 """
 
 from __future__ import annotations
@@ -9,20 +9,22 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from lgl_bench.backbones import backbones
-from lgl_bench.core.expressions import Expression
+from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.registry import Registry
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.protocols import Protocol, protocols
 from lgl_bench.thresholds import thresholds
+from lgl_bench.training.trainer import TrainingParameters
 
-STORE_FORMAT = 1
+STORE_FORMAT = 2
 _LIBRARIES = {"abc", "builtins", "torch", "typing"}
 
 
@@ -53,6 +55,8 @@ class ChainSpec:
         backbone_parameters: Sorted pairs.
         threads: Of every fit.
         device: "cpu" or "cuda".
+        steps: Most steps of the optimiser in a fit; None for no limit.
+        warm_steps: The same in a fit that goes on from an earlier one.
     """
 
     stream: str
@@ -66,11 +70,18 @@ class ChainSpec:
     seed: int
     threads: int = 1
     device: str = "cpu"
+    steps: int | None = None
+    warm_steps: int | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameters of the backbone."""
         return dict(self.backbone_parameters)
+
+    @property
+    def training(self) -> TrainingParameters:
+        """How every model of it is fitted."""
+        return TrainingParameters(self.epochs, self.lr, self.steps, self.warm_steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +90,8 @@ class Unit:
 
     Attributes:
         key: Name in the store.
-        parent: Key of the task before; "" for the first and where tasks do not build on each other.
+        parent: Key of the last task before that is not skipped; "" for the first, for a skipped one, and where tasks do
+            not build on each other.
         index: Number of the task in its protocol.
     """
 
@@ -105,6 +117,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "parameters": [list(pair) for pair in chain.backbone_parameters],
         "epochs": chain.epochs,
         "lr": chain.lr,
+        "steps": [chain.steps, chain.warm_steps],
         "seed": chain.seed,
         "threads": chain.threads,
         "device": chain.device,
@@ -124,6 +137,21 @@ def answer_digest(expression: Expression) -> str:
 def decision_digest(detector: Expression, threshold: Expression) -> str:
     """Digest of the sources of a detector and the threshold that decides on it."""
     return answer_digest(detector) + _source_digest(thresholds, threshold.name)
+
+
+@cache
+def named_digest(name: str) -> str:
+    """The same for what fit.json calls `EXPR` or `EXPR|THRESHOLD`."""
+    detector, _, threshold = name.partition("|")
+    if threshold:
+        return decision_digest(parse(detector), parse(threshold))
+    return answer_digest(parse(detector))
+
+
+def column_digests(columns: Iterable[str]) -> dict[str, str]:
+    """Digests of the plugins behind the columns of answers, by what fit.json calls them."""
+    names = [str(column).partition(":") for column in columns]
+    return {name: named_digest(name) for kind, _, name in names if kind in ("novelty", "rejected")}
 
 
 def _source_digest(registry: Registry[Any], name: str) -> str:

@@ -64,14 +64,8 @@ def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[
 def _chosen_rows(plan: Plan, reader: Reader, choices: Choices, row: Row, wanted: set[str]) -> list[dict[str, Any]]:
     """A row whose detector is chosen, for every task there is a choice for."""
     found: list[dict[str, Any]] = []
-    reason = choices.why_not(row)
     for seed in range(plan.seeds):
         for position, chosen in enumerate(choices.of(row)):
-            if reason:
-                unit = plan.units[plan.chains_of(row, row.candidates[0].head)[seed]][position]
-                found.append({**_about(unit, row, {}), "status": "failed", "reason": reason})
-            if chosen is None:
-                continue
             head = next(candidate.head for candidate in row.candidates if candidate.base == chosen.candidate)
             unit = plan.units[plan.chains_of(row, head)[seed]][position]
             noted = reader.store.fit(unit.key)
@@ -83,8 +77,9 @@ def _chosen_rows(plan: Plan, reader: Reader, choices: Choices, row: Row, wanted:
                 found.append(_failed(unit, row, noted, chosen.candidate))
                 continue
             shared = _classification(answered)
+            chosen_by = "preset" if chosen.by_preset else plan.suite.select
             graded = _graded(plan, unit, row, noted, answered, novelty, chosen.expression, shared)
-            found += [{**one, "chosen": chosen.expression} for one in graded]
+            found += [{**one, "chosen": chosen.expression, "chosen_by": chosen_by} for one in graded]
     return found
 
 
@@ -118,6 +113,7 @@ def _about(unit: Unit, row: Row, noted: dict[str, Any]) -> dict[str, Any]:
         "role": unit.role,
         "tuning_trials": row.trials,
         "chosen": "" if row.chosen or row.concrete == row.detector else row.concrete,
+        "chosen_by": "",
         "device": chain.device,
         "fit_seconds": noted.get("seconds"),
         "peak_memory_mb": noted.get("peak_memory_mb"),

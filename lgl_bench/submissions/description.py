@@ -66,6 +66,7 @@ class _Row(BaseModel):
     alpha: float | _Word | None
     preset: _Text
     trials: int = Field(ge=0)
+    fallback_alpha: float | None
 
 
 class _Chain(BaseModel):
@@ -82,6 +83,8 @@ class _Chain(BaseModel):
     seed: int = Field(ge=0)
     threads: int = Field(ge=1, le=1024)
     device: Annotated[str, StringConstraints(pattern="^(cpu|cuda)$")]
+    steps: int | None = Field(ge=1)
+    warm_steps: int | None = Field(ge=1)
 
 
 class Description(BaseModel):
@@ -252,6 +255,7 @@ def _row(given: _Row) -> Row:
         given.alpha,
         given.preset,
         given.trials,
+        given.fallback_alpha,
     )
 
 

@@ -7,17 +7,17 @@ from itertools import product
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, parse
-from lgl_bench.runs.plan import Plan, protocol_settings
+from lgl_bench.core.references import FLOOR
+from lgl_bench.runs.plan import Plan, protocol_settings, threshold_texts
 from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.provenance import provenance
-from lgl_bench.runs.rows import AUTO, Methods, Row
+from lgl_bench.runs.rows import AUTO, Methods, Row, row_texts
 from lgl_bench.runs.units import ChainSpec, unit_key
 from lgl_bench.streams.catalogue import TWIN, is_twin
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.description import Description
 from lgl_bench.submissions.layout import BundleError
-from lgl_bench.training.trainer import TrainingParameters
 
 
 def check_plan(plan: Plan, description: Description) -> list[str]:
@@ -34,7 +34,8 @@ def check_plan(plan: Plan, description: Description) -> list[str]:
         if here != (methods.stream, methods.protocol, methods.backbone, methods.parameters):
             raise BundleError(f"{place}: the suite has {text} on {methods.stream}, {methods.backbone} here")
         try:
-            right = methods.row(text) if not is_tuned(row) else None
+            trained = [one.head for other in plan.rows if _beside(other, row) for one in other.candidates]
+            right = methods.row(text, trained) if not is_tuned(row) else None
         except UnknownNameError:
             right = None
             unknown.add(text)
@@ -81,6 +82,12 @@ def is_tuned(row: Row) -> bool:
     return not row.preset.startswith("paper")
 
 
+def _beside(other: Row, row: Row) -> bool:
+    """Whether another row trains on the same stream and backbone, so that a detector of any head can use its fits."""
+    same = (other.stream, other.protocol, other.backbone) == (row.stream, row.protocol, row.backbone)
+    return same and other.detector not in FLOOR
+
+
 def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
     suite = plan.suite
     sweeps = [tuple(zip(suite.sweep, values, strict=True)) for values in product(*suite.sweep.values())]
@@ -88,15 +95,16 @@ def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
     for stream, protocol, backbone, swept in product(plan.checksums, protocol_settings(suite), suite.backbones, sweeps):
         split = protocol.build().split
         methods = Methods(suite, stream, protocol, split, backbone, swept, None)
-        found += [(methods, text) for text in suite.detectors_of(backbone)]
+        found += [(methods, text) for text in row_texts(suite, backbone, swept)]
     return found
 
 
 def _check_thresholds(plan: Plan) -> list[str]:
     notes = []
-    if len(plan.thresholds) != len(plan.suite.thresholds):
+    wanted = threshold_texts(plan.suite)
+    if len(plan.thresholds) != len(wanted):
         raise BundleError("plan.json: its thresholds are not the suite's")
-    for text, given in zip(plan.suite.thresholds, plan.thresholds, strict=True):
+    for text, given in zip(wanted, plan.thresholds, strict=True):
         try:
             right = str(plan.budget.cap_threshold(parse(text)))
         except UnknownNameError:
@@ -143,7 +151,7 @@ def _check_parameters(plan: Plan) -> None:
         if chain not in needed:
             raise BundleError(f"{where}: no row needs it")
         split = chain.protocol.build().split
-        claimed = Preset("", chain.parameters, TrainingParameters(chain.epochs, chain.lr))
+        claimed = Preset("", chain.parameters, chain.training)
         if (chain.stream, chain.backbone, chain.head) in tuned:
             right = plan.budget.cap(claimed)
         else:

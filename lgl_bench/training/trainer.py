@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -29,19 +29,30 @@ class TrainingParameters:
     Attributes:
         epochs: Walks over the training vertices.
         lr: Learning rate of Adam.
+        steps: Most steps of the optimiser, in the middle of an epoch too; None for no limit.
+        warm_steps: The same for a model that goes on from weights of an earlier year.
         patience: Stop after so many epochs without a better accuracy on held-out vertices of known classes, and
             go back to the best weights; None trains all epochs. Never used for ranked rows.
     """
 
     epochs: int = 200
     lr: float = 0.01
+    steps: int | None = None
+    warm_steps: int | None = None
     patience: int | None = None
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or not 0 < self.lr <= 1e30:
             raise UsageError(f"epochs = {self.epochs}, lr = {self.lr}: both must be positive and finite")
+        for name, steps in (("steps", self.steps), ("warm_steps", self.warm_steps)):
+            if steps is not None and steps < 1:
+                raise UsageError(f"{name} = {steps}: it must be at least 1")
         if self.patience is not None and self.patience < 1:
             raise UsageError(f"patience = {self.patience}: it must be at least 1")
+
+    def continued(self) -> TrainingParameters:
+        """Those of a fit that goes on from weights of an earlier year."""
+        return replace(self, steps=self.warm_steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +103,23 @@ def train(
         model.head.begin(torch.from_numpy(columns[fit_vertices]).to(device))
         batches = batches_of(model, task, fit_vertices, torch.from_numpy(columns), device)
         optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
+        steps = 0
         for epoch in range(1, parameters.epochs + 1):
             model.train()
             for loss in batches.losses():
+                steps += 1
                 value = float(loss.detach())
                 if not np.isfinite(value):
                     return _end("diverged", f"the loss was {value} in epoch {epoch}", epoch, value, start, model)
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
+                if steps == parameters.steps:
+                    break
             if on_epoch is not None:
                 on_epoch(epoch, value)
+            if steps == parameters.steps:
+                break
             if held_out is not None:
                 best = _better(model, task, held_out, columns, epoch, best)
                 if epoch - best[1] >= (parameters.patience or 0):

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from lgl_bench.backbones.inputs import inputs_of
 from lgl_bench.backbones.sparse import SparseMatrix
+from lgl_bench.core.errors import PluginError
 from lgl_bench.detectors.odin import Odin, confidence
-from lgl_bench.detectors.perturb import perturbed
+from lgl_bench.detectors.perturb import feature_scale, perturbed
 from lgl_bench.training.model import build_model
+from tests.detectors.stubs import fitted
 from tests.graphs import graph, random_graph, to_sparse
 
 EPS = 0.05
@@ -64,8 +68,15 @@ def slopes(function, at, step=1e-6):
     return found.reshape(at.shape)
 
 
-def moves(model, g, temperature=2.0, eps=EPS):
-    return perturbed(model, g, lambda inputs: confidence(model(inputs).logits, temperature), eps, arcs=True)
+def moves(model, g, temperature=2.0, eps=EPS, scale=1.0):
+    return perturbed(
+        model, g, lambda inputs: confidence(model(inputs).logits, temperature), eps, arcs=True, scale=scale
+    )
+
+
+def odin(g, **parameters):
+    """ODIN, fitted to the features of a graph."""
+    return fitted(Odin(**parameters), None, g)
 
 
 @pytest.mark.parametrize("temperature", [1.0, 1000.0])
@@ -79,8 +90,10 @@ def test_features_and_arc_weights_move_along_the_finite_differences_of_the_summe
     by_feature = slopes(lambda at: objective(at, ones), x)
     by_arc = slopes(lambda at: objective(x, at), ones)
     assert min(np.abs(by_feature).min(), np.abs(by_arc).min()) > 1e-6
-    moved = moves(model, g, temperature)
-    assert np.allclose(moved.features.numpy() - x, EPS * np.sign(by_feature) * (x != 0), atol=1e-12)
+    scale = x[x != 0].std()
+    assert abs(scale - 1) > 0.01
+    moved = moves(model, g, temperature, scale=scale)
+    assert np.allclose(moved.features.numpy() - x, EPS * scale * np.sign(by_feature) * (x != 0), atol=1e-12)
     assert np.allclose(moved.weights.numpy() - 1, EPS * np.sign(by_arc), atol=1e-12)
     # The two arcs of an edge have weights of their own.
     sign = {(u, v): s for u, v, s in zip(*arcs, np.sign(by_arc), strict=True)}
@@ -88,7 +101,7 @@ def test_features_and_arc_weights_move_along_the_finite_differences_of_the_summe
     expected = 1 - softmax(
         logits_by_hand(model, moved.features.numpy(), arcs, moved.weights.numpy()) / temperature
     ).max(axis=1)
-    assert Odin(eps=EPS, temperature=temperature).score(model, g) == pytest.approx(expected, abs=1e-9)
+    assert odin(g, eps=EPS, temperature=temperature).score(model, g) == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_gradient_of_the_objective_equals_finite_differences(double):
@@ -132,8 +145,8 @@ def test_sparse_and_dense_features_move_alike_and_score_alike():
     model = gcn(200)
     moved = moves(model, dense).features.numpy()
     assert np.allclose(moves(model, sparse).features.values.numpy(), moved[values != 0], atol=1e-6)
-    detector = Odin(temperature=2.0)
-    assert detector.score(model, sparse) == pytest.approx(detector.score(model, dense), abs=1e-5)
+    found = [odin(g, temperature=2.0).score(model, g) for g in (sparse, dense)]
+    assert found[0] == pytest.approx(found[1], abs=1e-5)
 
 
 def test_every_arc_and_every_self_loop_of_a_gcn_moves_by_the_step(double):
@@ -161,25 +174,50 @@ def test_without_a_step_odin_is_one_minus_the_largest_tempered_probability():
     for name in ("gcn", "gat"):
         model = build_model(name, "softmax", 6, np.arange(3), {"hidden": 4}).eval()
         f = model.outputs(g).logits.double().numpy()
-        found = Odin(eps=0.0, temperature=10.0).score(model, g)
+        found = odin(g, eps=0.0, temperature=10.0).score(model, g)
         assert found == pytest.approx(1 - softmax(f / 10).max(axis=1), abs=1e-6)
 
 
 def test_a_step_makes_vertices_look_more_familiar_on_the_whole():
     g, model = random_graph(), gcn(6)
-    before = Odin(eps=0.0, temperature=1.0).score(model, g)
-    assert Odin(eps=0.01, temperature=1.0).score(model, g).sum() < before.sum()
+    before = odin(g, eps=0.0, temperature=1.0).score(model, g)
+    assert odin(g, eps=0.01, temperature=1.0).score(model, g).sum() < before.sum()
 
 
 def test_scoring_leaves_the_graph_and_the_remembered_inputs_as_they_were():
     g, model = random_graph(), gcn(6)
     before = g.features.copy()
-    detector = Odin(eps=0.5, temperature=1.0)
+    detector = odin(g, eps=0.5, temperature=1.0)
     first = detector.score(model, g)
     assert np.array_equal(g.features, before)
     assert inputs_of(g).weights is None
     assert np.array_equal(detector.score(model, g), first)
     assert all(weight.grad is None for weight in model.parameters())
+
+
+def test_the_scale_is_the_deviation_of_what_is_not_zero_and_1_for_zeros_and_ones():
+    dense = np.array([[0, 1.0, 3.0], [5.0, 0, 0]], dtype=np.float32)
+    by_hand = np.sqrt(((1 - 3) ** 2 + 0 + (5 - 3) ** 2) / 3)
+    assert feature_scale(dense) == pytest.approx(by_hand) == feature_scale(to_sparse(dense))
+    assert feature_scale(np.eye(4, dtype=np.float32)) == feature_scale(to_sparse(np.eye(4))) == 1.0
+    assert feature_scale(np.eye(4) * 0.25) == 0.25
+    assert feature_scale(np.zeros((2, 2))) == 1.0
+
+
+def test_odin_does_not_depend_on_the_unit_features_are_measured_in():
+    """The same graph in other units, with a model whose first weights are in the inverse units, scores the same."""
+    small = random_graph()
+    large = replace(small, features=small.features * 8)
+    model, same = gcn(6), gcn(6)
+    with torch.no_grad():
+        same.backbone.projections[0].weight /= 8
+    found = [odin(g, eps=0.1, temperature=1.0).score(m, g) for g, m in ((small, model), (large, same))]
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+
+
+def test_odin_refuses_to_score_before_it_knows_the_scale():
+    with pytest.raises(PluginError, match="call fit first"):
+        Odin().score(gcn(6), random_graph())
 
 
 def test_odin_has_the_step_and_the_temperature_of_the_paper_unless_told_otherwise():

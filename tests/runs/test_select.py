@@ -121,9 +121,9 @@ def both(*walks):
     return {"a": walks, "b": walks}
 
 
-def choose(walks, select, with_neighbours=True):
+def choose(walks, select, alphas=ALPHAS, label_delay=0):
     tasks = [Round(answers.role == "validation", answers.fold, answers.time) for answers in walks[0]]
-    return choose_over_tasks(both(*walks), tasks, select, with_neighbours)
+    return choose_over_tasks(both(*walks), tasks, select, alphas, label_delay)
 
 
 def turned(answers):
@@ -137,14 +137,14 @@ def relabelled(answers):
 
 
 @pytest.mark.parametrize("changed", [turned, relabelled])
-@pytest.mark.parametrize("with_neighbours", [True, False])
-def test_other_answers_or_labels_on_test_tasks_change_nothing_that_t1_chooses(changed, with_neighbours):
+@pytest.mark.parametrize(("alphas", "alpha"), [(ALPHAS, 0.3), ((0.5,), 0.5), ((), None)])
+def test_other_answers_or_labels_on_test_tasks_change_nothing_that_t1_chooses(changed, alphas, alpha):
     walks = [walk(seed) for seed in range(3)]
     others = [[w[0], changed(w[1]), changed(w[2])] for w in walks]
-    chosen = choose(walks, "t1", with_neighbours)
-    assert chosen == choose(others, "t1", with_neighbours)
+    chosen = choose(walks, "t1", alphas)
+    assert chosen == choose(others, "t1", alphas)
     assert chosen[0] is None
-    assert [(c.candidate, c.alpha) for c in chosen[1:]] == [("a", 0.3 if with_neighbours else None)] * 2
+    assert [(c.candidate, c.alpha) for c in chosen[1:]] == [("a", alpha)] * 2
 
 
 @pytest.mark.parametrize("changed", [turned, relabelled])
@@ -179,18 +179,29 @@ def test_a_nested_choice_sees_the_validation_tasks_of_its_own_class_alone():
 
 
 def test_what_was_chosen_can_be_written_as_an_expression():
-    (_, with_weight, _), (_, without, _) = (choose([walk(0), walk(1)], "t1", given) for given in (True, False))
+    (_, with_weight, _), (_, without, _) = (choose([walk(0), walk(1)], "t1", given) for given in (ALPHAS, ()))
     assert (with_weight.expression, without.expression) == ("good(a,alpha=0.3)", "a")
 
 
 def test_a_task_that_one_seed_did_not_answer_is_not_chosen_on():
     walks = [walk(0), [None, *walk(1)[1:]]]
     tasks = [Round(i == 0, "", i) for i in range(3)]
-    with pytest.raises(UsageError, match="found no task to choose on"):
-        choose_over_tasks(both(*walks), tasks, "t1")
+    assert choose_over_tasks(both(*walks), tasks, "t1") == [None, None, None]
 
 
-def test_a_stream_without_a_task_to_choose_on_is_refused():
+def test_without_a_task_to_choose_on_nothing_is_chosen():
     only_tests = [walk(0, ("test", "test"), ("0", "1"))]
-    with pytest.raises(UsageError, match="preset"):
-        choose(only_tests, "t1")
+    assert choose(only_tests, "t1") == [None, None]
+
+
+def test_a_validation_task_without_new_vertices_chooses_nothing():
+    walks = [walk(seed) for seed in range(2)]
+    others = [[replace(w[0], truth=np.zeros(5, dtype=int), new=np.zeros(5, dtype=bool)), *w[1:]] for w in walks]
+    assert choose(others, "t1") == [None, None, None]
+
+
+def test_t1_chooses_nothing_before_the_labels_of_its_year_have_arrived():
+    # The years are 0, 1, 2. Task 1 trains up to year 0, whose labels arrive in year 1; task 2 trains up to year 1.
+    chosen = choose([walk(seed) for seed in range(3)], "t1", label_delay=1)
+    assert [choice and choice.candidate for choice in chosen] == [None, None, "a"]
+    assert choose([walk(seed) for seed in range(3)], "t1", label_delay=2) == [None, None, None]

@@ -7,6 +7,8 @@ import pytest
 
 from lgl_bench.api import Settings, plan_run
 from lgl_bench.core.errors import UsageError
+from lgl_bench.core.references import FLOOR
+from lgl_bench.detectors.energy import Energy
 from lgl_bench.detectors.good import mix
 from lgl_bench.metrics.ranking import auroc
 from lgl_bench.runs.presets import good_preset
@@ -23,9 +25,15 @@ def row_of(result, detector, threshold=""):
     return row
 
 
+def only_row(result):
+    """The row of the plan beside the floor."""
+    (row,) = [row for row in result.plan.rows if row.detector not in FLOOR]
+    return row
+
+
 def test_a_preset_good_auto_is_what_the_paper_builds_it_on(engines, carry_out):
-    result = carry_out(detectors=["good(auto)"], thresholds=["none"])
-    (row,) = result.plan.rows
+    result = carry_out(detectors=["good(auto)"], thresholds=["none"], select="preset")
+    row = only_row(result)
     base, alpha = good_preset("small", "temporal", "gcn")
     assert row.detector == "good(auto)" and row.candidates[0].base == base
     assert row_of(result, "good(auto)")["chosen"] == f"good({base},alpha={alpha})"
@@ -33,25 +41,27 @@ def test_a_preset_good_auto_is_what_the_paper_builds_it_on(engines, carry_out):
 
 
 def test_thresholds_are_put_on_a_preset_good_auto(engines, carry_out):
-    result = carry_out(detectors=["good(auto)"], thresholds=["naive"])
+    result = carry_out(detectors=["good(auto)"], thresholds=["naive"], select="preset")
     assert row_of(result, "good(auto)", "naive(delta=0.1)")["macro_f1_n_seeds"] == 1
 
 
 def test_candidates_are_scored_on_the_validation_task_and_the_chosen_one_on_all(engines, carry_out):
     result = carry_out(detectors=["odin"], thresholds=["none"], select="t1", seeds=2)
-    (row,) = result.plan.rows
-    assert row.detector == "odin(auto)" and len(row.candidates) == 32
+    row = only_row(result)
+    # Its grid of 5 steps and 3 temperatures, and the preset's setting, which comes first.
+    assert row.detector == "odin(auto)" and len(row.candidates) == 16
+    assert row.candidates[0].base == "odin(eps=0.08,temperature=10.0)"
     scored = {(order.unit.role, len(order.detectors)) for order in engines[0].seen}
-    assert scored == {("validation", 32), ("test", 1)}
+    assert scored == {("validation", 16 + len(FLOOR)), ("test", 1 + len(FLOOR))}
     chosen = row_of(result, "odin(auto)")["chosen"]
     assert chosen in {candidate.base for candidate in row.candidates}
-    years = result.years
+    years = result.years[result.years["detector"] == "odin(auto)"]
     assert set(years[years["role"] == "test"]["chosen"]) == {chosen}
 
 
 def test_the_chosen_parameters_are_the_best_on_the_validation_task(engines, carry_out, out):
     result = carry_out(detectors=["odin"], thresholds=["none"], select="t1", seeds=2)
-    (row,) = result.plan.rows
+    row = only_row(result)
     reader = Reader(RunStore(out), {"small": load("small")})
     means = {}
     for candidate in row.candidates:
@@ -101,10 +111,11 @@ def test_later_years_do_not_change_what_t1_chooses(engines, carry_out, data):
 def test_a_prequential_choice_is_made_anew_every_year_and_the_row_says_which(engines, carry_out):
     result = carry_out(detectors=["msp", "energy", "good(auto)"], thresholds=["none"], select="prequential")
     years = result.years[result.years["detector"] == "good(auto)"]
-    assert list(years["time"]) == [3, 4] and all(years["chosen"].str.startswith("good("))
+    assert list(years["time"]) == [2, 3, 4] and all(years["chosen"].str.startswith("good("))
+    assert list(years["chosen_by"]) == ["preset", "prequential", "prequential"]
     said = row_of(result, "good(auto)")["chosen"]
     for time, expression in zip(years["time"], years["chosen"], strict=True):
-        assert expression in said and (years["chosen"].nunique() == 1 or str(time) in said)
+        assert expression in said and str(time) in said
 
 
 def test_a_nested_choice_hides_a_second_class_in_tasks_of_its_own(engines, carry_out):
@@ -122,15 +133,54 @@ def test_a_nested_choice_hides_a_second_class_in_tasks_of_its_own(engines, carry
 def test_thresholds_are_put_on_a_chosen_row_that_is_best(engines, carry_out):
     result = carry_out(detectors=["good(msp)"], thresholds=["naive"], select="t1")
     decided = result.frame[result.frame["threshold"] != ""]
-    assert list(decided["detector"]) == ["good(msp,alpha=auto)"]
-    assert decided["macro_f1_n_seeds"].iloc[0] == 1
+    assert set(decided["detector"]) == {"good(msp,alpha=auto)"}
+    assert set(decided["threshold"]) == {"naive(delta=0.1)", "never", "always", "oracle"}
+    assert decided["micro_f1_n_seeds"].iloc[0] == 1
 
 
-def test_where_nothing_can_be_chosen_the_row_says_so_and_the_others_are_complete(engines, carry_out, data):
+def test_where_nothing_can_be_chosen_the_preset_stands_and_the_row_says_so(engines, carry_out, data):
     write_stream(small_stream(births=(3, 0, 0, 1, 1)), data / "small", force=True)
-    result = carry_out(detectors=["msp", "good(msp)"], thresholds=["none"], select="t1")
-    assert "no validation task has both" in row_of(result, "good(msp,alpha=auto)")["auroc_weighted_reason"]
-    assert row_of(result, "msp")["auroc_weighted_n_seeds"] == 1
+    result = carry_out(detectors=["odin", "gdoc", "good(msp)", "good(auto)"], thresholds=["none"], select="t1")
+    base, alpha = good_preset("small", "temporal", "gcn")
+    assert row_of(result, "odin(auto)")["chosen"] == "odin(eps=0.08,temperature=10.0) (preset)"
+    assert row_of(result, "good(msp,alpha=auto)")["chosen"] == "good(msp,alpha=0.5) (preset)"
+    assert base == "gdoc"
+    assert row_of(result, "good(auto)")["chosen"] == f"good(gdoc,alpha={alpha}) (preset)"
+    assert row_of(result, "good(auto)")["auroc_weighted_n_seeds"] == 1
+
+
+def test_labels_that_arrive_late_choose_nothing_before_they_are_there(engines, carry_out):
+    result = carry_out(detectors=["good(msp)"], thresholds=["naive"], select="t1", label_delay=1)
+    years = result.years[(result.years["detector"] == "good(msp,alpha=auto)") & (result.years["threshold"] == "")]
+    assert dict(zip(years["time"], years["chosen_by"], strict=True)) == {2: "t1", 3: "preset", 4: "t1"}
+    assert "3: good(msp,alpha=0.5) (preset)" in row_of(result, "good(msp,alpha=auto)")["chosen"]
+    # Both settings are decided on, each in its years.
+    decided = result.years[(result.years["threshold"] == "never") & (result.years["status"] == "ok")]
+    assert {3, 4} <= set(decided["time"])
+
+
+def test_every_detector_may_declare_a_grid(engines, carry_out, monkeypatch):
+    monkeypatch.setattr(Energy, "grid", {"temperature": (0.5, 2.0)})
+    result = carry_out(detectors=["energy", "energy(temperature=3)"], thresholds=["none"], select="t1")
+    free, given = (row for row in result.plan.rows if row.detector not in FLOOR)
+    assert [candidate.base for candidate in free.candidates] == [f"energy(temperature={t})" for t in (1.0, 0.5, 2.0)]
+    assert row_of(result, "energy(auto)")["chosen"] in {candidate.base for candidate in free.candidates}
+    assert [candidate.base for candidate in given.candidates] == [given.detector] == ["energy(temperature=3.0)"]
+
+
+def test_the_floor_is_scored_once_a_stream_on_a_head_that_is_trained_anyway(engines, carry_out):
+    result = carry_out(backbones=["mlp", "gcn"], detectors=["gdoc"], thresholds=["none"], seeds=2)
+    floor = result.frame[result.frame["detector"].isin(FLOOR)]
+    assert sorted(floor["detector"]) == sorted(FLOOR)
+    assert set(floor["backbone"]) == {"mlp"} and set(floor["head"]) == {"gdoc"}
+    # random draws from the run's own seed.
+    assert row_of(result, "random")["auroc_weighted_std"] > 0
+    assert row_of(result, "degree")["auroc_weighted_std"] == 0
+
+
+def test_a_floor_detector_that_is_named_is_not_added_again(engines, carry_out):
+    result = carry_out(detectors=["random", "msp"], thresholds=["none"])
+    assert sorted(row.detector for row in result.plan.rows) == sorted(["msp", *FLOOR])
 
 
 @pytest.mark.parametrize(

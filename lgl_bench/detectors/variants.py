@@ -1,0 +1,25 @@
+"""Every setting of a detector that a run or a search may choose among."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from lgl_bench.core.expressions import Expression
+from lgl_bench.detectors import detectors
+
+
+def variants(expression: Expression) -> list[Expression]:
+    """The settings of an expression and of what it wraps, from the grids that detectors declare.
+
+    Values that the expression gives stay as they are.
+
+    >>> [str(one) for one in variants(Expression("odin", (), (("eps", 0.1),)))]
+    ['odin(eps=0.1,temperature=1.0)', 'odin(eps=0.1,temperature=10.0)', 'odin(eps=0.1,temperature=1000.0)']
+    """
+    given = dict(expression.parameters)
+    free = {name: values for name, values in detectors.get(expression.name).grid.items() if name not in given}
+    return [
+        Expression(expression.name, arguments, tuple(sorted({**given, **dict(zip(free, values, strict=True))}.items())))
+        for arguments in product(*(variants(argument) for argument in expression.arguments))
+        for values in product(*free.values())
+    ]
