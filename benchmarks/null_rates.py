@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, Sheet, difference, resample
-from lgl_bench.leaderboard.stats.resampled import corrected_t
+from lgl_bench.leaderboard.stats.evidence import of_seeds
 from lgl_bench.leaderboard.stats.signflip import sign_flip
-from lgl_bench.leaderboard.stats.student import paired, two_sided
+from lgl_bench.leaderboard.stats.student import two_sided
 
 # Deviations of a method's scores: its seeds' quality, its own view of a vertex, and what a seed adds to a vertex.
 SETTINGS = {
@@ -101,8 +101,8 @@ def split_rates(seeds: int, simulations: int) -> dict[str, float]:
     """
     rng = np.random.default_rng(seeds)
     tests: dict[str, Callable[[np.ndarray], float]] = {
-        "corrected": lambda d: float(corrected_t(d, 1 / 3).p),
-        "plain": lambda d: float(paired(d).p),
+        "corrected": lambda d: float(of_seeds(d, 1 / 3).difference().p),
+        "plain": lambda d: float(of_seeds(d).difference().p),
     }
     found = dict.fromkeys(tests, 0)
     for _ in range(simulations):

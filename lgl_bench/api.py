@@ -14,7 +14,11 @@ import pandas as pd
 from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.registry import load_plugin
+from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.build import RunFacts, board_rows
+from lgl_bench.leaderboard.folder import write_intervals
+from lgl_bench.leaderboard.intervals import draw_intervals
+from lgl_bench.leaderboard.sources import settled_run
 from lgl_bench.leaderboard.writing import write_board
 from lgl_bench.runs.budget import budget as budget_of
 from lgl_bench.runs.choices import Choices, decisions
@@ -147,8 +151,11 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
         engine.close()
     reader.forget()
     years = year_rows(plan, reader, choices)
-    frame = board_rows(years, run_facts(plan, provenance()))
     store.write_frame("years.parquet", years)
+    done = Run(settings.out, years)
+    drawn = draw_intervals(done, streams)
+    write_intervals(settings.out, drawn)
+    frame = settled_run(board_rows(years, run_facts(plan, provenance()), drawn), done, streams)
     store.write_frame("classes.parquet", class_rows(plan, reader, choices))
     if settings.matrix:
         matrix = matrix_rows(plan, store)
@@ -177,7 +184,13 @@ def _needs_best(plan: Plan) -> bool:
 def run_facts(plan: Plan, made_by: dict[str, str]) -> RunFacts:
     """What holds for every row of a plan, and what made them."""
     suite = plan.suite
-    columns = {"suite": suite.name, "suite_version": suite.version, "budget": plan.budget.name, "select": suite.select}
+    columns = {
+        "suite": suite.name,
+        "suite_version": suite.version,
+        "budget": plan.budget.name,
+        "budget_version": plan.budget.version,
+        "select": suite.select,
+    }
     return RunFacts(columns, plan.checksums, made_by)
 
 
@@ -185,6 +198,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
     return {
         "suite": plan.suite.model_dump(mode="json"),
         "budget": plan.budget.name,
+        "budget_version": plan.budget.version,
         "seeds": plan.seeds,
         "streams": plan.checksums,
         "stand_ins": plan.stand_ins,

@@ -56,6 +56,8 @@ def made_up_run(folder: Path, methods: int, seeds: int, years: int) -> None:
             "reason": "",
             "n_new": rng.integers(0, 30, count),
             "n_scored": 100,
+            "new_rejected": np.nan,
+            "known_rejected": np.nan,
         }
     )
     for metric in METRICS:
@@ -64,8 +66,9 @@ def made_up_run(folder: Path, methods: int, seeds: int, years: int) -> None:
     suite = {"name": "made-up", "version": 1, "protocol": "temporal", "restart": "warm", "label_delay": 0}
     suite |= {"select": "preset", "split": None, "history": None}
     streams = {f"stream-{i}": f"{i:064x}" for i in range(10)}
+    plan = {"suite": suite, "budget": "quick", "budget_version": 2, "streams": streams, "rows": []}
     folder.mkdir()
-    (folder / "plan.json").write_text(json.dumps({"suite": suite, "budget": "quick", "streams": streams, "rows": []}))
+    (folder / "plan.json").write_text(json.dumps(plan))
     frame.to_parquet(folder / "years.parquet")
 
 

@@ -19,7 +19,7 @@ from lgl_bench.leaderboard.build import RunFacts, board_rows
 from lgl_bench.report.site import build_site
 
 METHODS, STREAMS, YEARS, SEEDS = 200, 6, 30, 3
-ABOUT = {"suite": "made", "suite_version": 1, "budget": "quick", "select": "preset"}
+ABOUT = {"suite": "made", "suite_version": 1, "budget": "quick", "budget_version": 2, "select": "preset"}
 
 
 def year_rows() -> pd.DataFrame:

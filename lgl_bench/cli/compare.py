@@ -12,6 +12,10 @@ from lgl_bench.cli.output import print_json, print_table
 from lgl_bench.core.errors import LglBenchError
 
 _LISTED = 10
+_READ = (
+    "verdict on b; p is adjusted by Holm within stream and metric, the interval is not; inconclusive (n more seeds): "
+    "the difference would be found with so many more, if it stays as it is; tie: not with a hundred in all"
+)
 
 
 @click.command()
@@ -76,7 +80,7 @@ def _print(found: Any) -> None:
         against = bool((rows["against"] != "").any())
         header += [*(["against"] if against else []), "metric", "a", "b", "b - a", "95 %", "verdict", "p", "test"]
         print_table(header, [_cells(row, several, against) for row in _records(rows)])
-        click.echo("\nverdict on b; p is adjusted by Holm within stream and metric, the interval is not")
+        click.echo(f"\n{_READ}")
         for test in dict.fromkeys(rows["test"]):
             click.echo(f"{test}: {EXPLAINED[test]}")
         _print_years(rows, LABEL)
@@ -146,10 +150,13 @@ def _print_across(entry: dict[str, Any]) -> None:
     told = entry["reason"]
     if entry.get("friedman_p") is not None:
         told = f"Friedman's test p {entry['friedman_p']:.3f}; pairs by Wilcoxon's test, adjusted by Holm"
-    place = f"streams ({len(entry['streams'])}), {entry['metric']}, suite {entry['suite']}, budget {entry['budget']}"
+    place = f"{entry['kind']} ({len(entry['streams'])}), {entry['metric']}, suite {entry['suite']}, {entry['split']}"
+    place += f", budget {entry['budget']} {entry['budget_version']}"
     click.echo(f"\nacross {place}{': ' + told if told else ''}")
     if len(entry["streams"]) < 2:
         return
     print_table(["mean rank", "method"], [[row["mean_rank"], row["method"]] for row in entry["ranks"][: 2 * _LISTED]])
+    if entry["left_out"]:
+        click.echo(f"left out, for a stream has several variants of each: {', '.join(entry['left_out'][:_LISTED])}")
     for bar in entry.get("bars", []):
         click.echo(f"not told apart: {', '.join(bar)}")

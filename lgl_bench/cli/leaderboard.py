@@ -9,9 +9,6 @@ import click
 from lgl_bench.cli.output import print_board, print_json
 from lgl_bench.core.errors import UnknownNameError
 
-DEFAULT_METRICS = ("accuracy", "auroc_weighted")
-DECISION_METRICS = ("macro_f1", "mcc")
-
 
 @click.group()
 def leaderboard() -> None:
@@ -30,11 +27,11 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 
     Rows of a run folder are made anew from its years.parquet; nothing is trained or scored.
     """
-    from lgl_bench.leaderboard.sources import merge, open_board
+    from lgl_bench.leaderboard.sources import open_board, pool
     from lgl_bench.leaderboard.writing import refuse_existing, write_board
 
     refuse_existing(out, force)
-    frame = merge([open_board(path) for path in sources])
+    frame = pool([open_board(path) for path in sources]).frame.drop(columns="board")
     write_board(frame, out, force=force)
     if as_json:
         print_json({"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))})
@@ -53,7 +50,9 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 )
 @click.option("--metric", "metrics", multiple=True, help="Show these metrics; may be given again.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
-@click.option("--rank-by", help="Rank by this metric; auroc_weighted, for rows with a threshold macro_f1, otherwise.")
+@click.option(
+    "--rank-by", help="Rank by this metric; else auroc_weighted, auroc_mean in static suites, mcc of decisions."
+)
 @click.option("--top", type=click.IntRange(min=1), help="Only the first so many of each group.")
 @click.option("--json", "as_json", is_flag=True, help="As --format json.")
 def show(
@@ -75,10 +74,11 @@ def show(
     from lgl_bench.leaderboard.columns import metrics_in
     from lgl_bench.leaderboard.folder import read_years
     from lgl_bench.leaderboard.ranking import ranked
-    from lgl_bench.leaderboard.sources import merge, open_board, run_folders
+    from lgl_bench.leaderboard.sources import open_board, pool, run_folders
 
     opened = [open_board(path) for path in boards or run_folders()]
-    frame = merge(opened)
+    pooled = pool(opened)
+    frame = pooled.frame
     known = metrics_in(frame)
     for name in [*metrics, *([rank_by] if rank_by else [])]:
         if name not in known:
@@ -89,13 +89,13 @@ def show(
             raise UnknownNameError("stream", name, there, f"There are: {', '.join(there)}")
     if streams:
         frame = frame[frame["stream"].isin(streams)]
-    rows = ranked(frame, rank_by)
+    rows = ranked(frame, rank_by, pooled.runs, pooled.tester)
     if top is not None:
         rows = rows[(rows["rank"] <= top).fillna(False).astype(bool)]
     if as_json or style == "json":
         print_json(formats.records(rows))
         return
-    chosen = metrics or DEFAULT_METRICS + (DECISION_METRICS if (rows["threshold"] != "").any() else ())
+    chosen = metrics or formats.default_metrics(rows)
     if style == "markdown":
         click.echo(formats.markdown(rows, chosen), nl=False)
     elif style == "latex":

@@ -29,11 +29,14 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 def print_board(frame: Any, metrics: Sequence[str], years: Any = None) -> None:
     """Ranked leaderboard rows with a sparkline over the years, no wider than the terminal; whole in a pipe."""
     from lgl_bench.leaderboard import formats
+    from lgl_bench.leaderboard.budget_notes import budget_notes
     from lgl_bench.report.terminal import board_table
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
     click.echo(board_table(frame, *formats.cells(frame, metrics), years, width))
     click.echo(f"\n{formats.LEGEND}")
+    for note in budget_notes(zip(frame["budget"], frame["budget_version"], frame["stream"], strict=True)):
+        click.echo(note)
 
 
 def text(value: Any) -> str:

@@ -67,6 +67,8 @@ def run(
     """Run a suite: train what is missing, score, grade, rank."""
     from lgl_bench.api import Settings, plan_run, run_plan
     from lgl_bench.core.registry import load_plugin
+    from lgl_bench.leaderboard.answers import Run
+    from lgl_bench.leaderboard.formats import default_metrics
     from lgl_bench.leaderboard.ranking import ranked
 
     for path in plugins:
@@ -87,10 +89,8 @@ def run(
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
         print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
     else:
-        decided = bool((result.frame["threshold"] != "").any())
-        print_board(
-            ranked(result.frame), ("accuracy", "auroc_weighted", *(("macro_f1",) if decided else ())), result.years
-        )
+        in_order = ranked(result.frame.assign(board=0), runs=[Run(folder)])
+        print_board(in_order, default_metrics(result.frame), result.years)
         click.echo(f"\n{folder / 'leaderboard.csv'}, after {result.seconds:.0f} s")
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])

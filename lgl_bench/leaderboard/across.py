@@ -3,49 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lgl_bench.leaderboard.matching import shape
-from lgl_bench.leaderboard.schema import COMPARABLE, RANKS, metric
+from lgl_bench.leaderboard.matching import is_twin, shape
+from lgl_bench.leaderboard.schema import COMPARABLE, ranks_by
 from lgl_bench.leaderboard.stats.ranks import FEWEST_STREAMS, rank_over_streams, too_few
+from lgl_bench.leaderboard.values import ranking_metrics, ranking_values
 
 MOST_METHODS = 30
-_GROUP = [name for name in COMPARABLE if name != "stream_checksum"]
+TWINS, REAL = "twins", "real streams"
+GROUP = (*(name for name in COMPARABLE if name != "stream_checksum"), "kind")
+"""What streams must agree in before methods are ranked over them; `kind` tells twins from real streams."""
+
+
+class Streams(NamedTuple):
+    """Streams over which methods may be ranked.
+
+    Attributes:
+        about: What they agree in, by the names of `GROUP`.
+        table: One row per stream, one column per method that every stream has, higher is better.
+        left_out: Methods of which a stream has several variants: to choose one by its result would be to choose it on
+            the test.
+    """
+
+    about: dict[str, Any]
+    table: pd.DataFrame
+    left_out: list[str]
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        told = self.about
+        parts = [told["suite"], told["split"], f"budget {told['budget']} {told['budget_version']}", told["kind"]]
+        return ", ".join(map(str, [*parts, told["track"]]))
+
+
+def over_streams(rows: pd.DataFrame) -> list[Streams]:
+    """Groups streams that may be set beside each other: suites, splits, budgets, tracks, twins and others apart.
+
+    Args:
+        rows: Rows with the columns `GROUP` but `kind`, `stream`, `method` (its name) and `value` (higher is better, NaN
+            where the row has no rank).
+    """
+    rows = rows[rows["value"].notna()]
+    rows = rows.assign(kind=np.where(rows["stream"].map(is_twin).to_numpy(dtype=bool), TWINS, REAL))
+    found = []
+    for key, part in rows.groupby(list(GROUP), sort=True):
+        again = part.duplicated(["stream", "method"], keep=False)
+        once = part[~part["method"].isin(part.loc[again, "method"])]
+        # A stream on which no method is left counts as one on which none has a value.
+        table = once.pivot(index="stream", columns="method", values="value").reindex(sorted(set(part["stream"])))
+        left_out = sorted(set(part.loc[again, "method"]))
+        found.append(Streams(dict(zip(GROUP, key, strict=True)), table.dropna(axis="columns"), left_out))
+    return found
 
 
 def across_streams(pooled: pd.DataFrame, boards: Sequence[str], by: str | None = None) -> list[dict[str, Any]]:
-    """One entry a group of comparable streams: mean ranks of the methods that every stream of the group has.
+    """One entry per group of comparable streams: mean ranks of the methods that every stream of the group has.
 
     A method is a backbone with the names of its detector and threshold: their parameters may differ from stream to
-    stream, as presets do. Where a board has several rows under one such name, the name is left out.
+    stream, as presets do. A name under which a board has several rows on a stream is left out and listed.
 
     Args:
         pooled: Rows with a column `board`, their position in `boards`.
         boards: Names; they tell methods apart where there are several.
-        by: The metric; `auroc_weighted` otherwise.
+        by: The metric; what ranks the rows without a threshold otherwise.
     """
-    name = by or RANKS
-    sign = 1.0 if metric(name).higher_is_better else -1.0
-    rows = pooled[pooled[f"{name}_mean"].notna() & (pooled["trust"] != "printed")]
+    rows = pooled[pooled["trust"] != "printed"]
     if not by:
         rows = rows[rows["threshold"] == ""]
+    names = ranking_metrics(rows) if by is None else np.full(len(rows), by, dtype=object)
     cells = zip(rows["backbone"], rows["detector"], rows["threshold"], rows["board"], strict=True)
-    names = [
+    methods = [
         " ".join(filter(None, (backbone, shape(detector), shape(threshold), f"[{at + 1}]" if len(boards) > 1 else "")))
         for backbone, detector, threshold, at in cells
     ]
-    rows = rows.assign(method=names, value=sign * rows[f"{name}_mean"])
     found = []
-    for key, part in rows.groupby(_GROUP, sort=True):
-        once = part[~part.duplicated(["stream", "method"], keep=False)]
-        table = once.pivot(index="stream", columns="method", values="value")
-        whole = table.dropna(axis="columns")
-        # A name that not every stream has is no method of the group.
-        entry: dict[str, Any] = {**dict(zip(_GROUP, key, strict=True)), "metric": name, "streams": list(table.index)}
-        found.append(entry | _ranks(whole))
+    for one in over_streams(rows.assign(method=methods, value=ranking_values(rows, names))):
+        about = {"metric": by or ranks_by(one.about["protocol"], ""), "streams": list(one.table.index)}
+        found.append({**one.about, **about, "left_out": one.left_out, **_ranks(one.table)})
     return found
 
 

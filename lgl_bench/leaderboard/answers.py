@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.core.errors import DataError
@@ -60,9 +61,11 @@ def stream_labels(name: str, checksum: str, data_dir: Path | None) -> Labels:
 class Run:
     """A run folder as a source of answers and of one value a seed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, years: pd.DataFrame | None = None) -> None:
+        """A run folder, with its year rows where they are known already."""
         self.folder = Path(folder)
         self.store = RunStore(self.folder)
+        self._years = years
         # Every detector of a head reads the same file; a task at a time is enough to remember.
         self.unit = lru_cache(maxsize=64)(self._unit)
         self.units = lru_cache(maxsize=None)(self._units)
@@ -70,7 +73,12 @@ class Run:
     @cached_property
     def years(self) -> pd.DataFrame:
         """Year rows."""
-        return read_years(self.folder)
+        return read_years(self.folder) if self._years is None else self._years
+
+    @cached_property
+    def has_answers(self) -> bool:
+        """Whether there are any; a folder may hold year rows alone."""
+        return next((self.folder / "answers").glob("*.parquet"), None) is not None
 
     @cached_property
     def by_method(self) -> dict[Any, Any]:
@@ -99,14 +107,17 @@ class Run:
         cells = zip(rows["seed"], rows["time"], rows["fold"], rows[wanted].to_dict("records"), strict=True)
         return {(int(seed), int(time), str(fold)): row for seed, time, fold, row in cells}
 
-    def _unit(self, key: str) -> tuple[pd.DataFrame, IntArray]:
-        """The answers of a unit by ascending vertex, and the classes known then."""
+    def _unit(self, key: str) -> tuple[dict[str, npt.NDArray[Any]], IntArray]:
+        """The columns of a unit's answers by ascending vertex, and the classes known then."""
         noted = self.store.fit(key)
         if noted is None:
             raise DataError(f"{self.folder}/fits/{key} is missing")
-        if not self.store.answer_columns(key):
+        if not self.store.has_answers(key):
             raise DataError(f"{self.folder}/answers/{key}.parquet is missing")
-        return self.store.answers(key).sort_values("vertex"), np.array(noted["known"], dtype=np.int64)
+        columns = self.store.columns(key)
+        order = np.argsort(columns["vertex"], kind="stable")
+        known = np.array(noted["known"], dtype=np.int64)
+        return {name: values[order] for name, values in columns.items()}, known
 
     @cached_property
     def _numbers(self) -> dict[tuple[str, ...], int]:
@@ -186,7 +197,7 @@ def _add_task(
             if vertices is None:
                 new = ~np.isin(truth, known)
                 strata = truth if fixed_split else new.astype(np.int64)
-                vertices, cut = own, Cut(new, strata, 0 if fixed_split else len(found.cuts))
+                vertices, cut = own, Cut(new, strata, 0 if fixed_split else len(found.cuts), fold=bool(task[1]))
             if not np.array_equal(vertices, own):
                 raise DataError(f"in {task[0]} not all seeds or methods were scored on the same vertices")
             parts.append(part)
@@ -199,22 +210,21 @@ def _add_task(
 
 def _answer(run: Run, row: dict[str, Any], labels: Labels) -> tuple[IntArray, IntArray, IntArray, tuple[Any, Any, Any]]:
     """Vertices in ascending order, their classes, the known classes, and novelty, what was right, what was rejected."""
-    frame, known = run.unit(str(row["key"]))
-    wanted, alpha = _novelty_columns(str(row.get("chosen") or row["detector"]), frame)
+    columns, known = run.unit(str(row["key"]))
+    wanted, alpha = _novelty_columns(str(row.get("chosen") or row["detector"]), set(columns))
     decision = f"rejected:{row.get('chosen') or row['detector']}|{row['threshold']}"
-    vertices = frame["vertex"].to_numpy(dtype=np.int64)
+    vertices: IntArray = columns["vertex"]
     truth = labels.of(vertices)
-    novelty: FloatArray = frame[wanted[0]].to_numpy(dtype=np.float64)
+    novelty: FloatArray = columns[wanted[0]]
     if len(wanted) > 1:  # as `mix` of GOOD does it, without loading torch
-        novelty = (1.0 - alpha) * novelty + alpha * frame[wanted[1]].to_numpy(dtype=np.float64)
-    rejected = frame[decision].to_numpy(dtype=bool) if decision in frame else None
-    correct = truth == frame["class_pred"].to_numpy(dtype=np.int64)
+        novelty = (1.0 - alpha) * novelty + alpha * columns[wanted[1]]
+    rejected = columns.get(decision)
+    correct = truth == columns["class_pred"]
     return vertices, truth, known, (novelty, correct, rejected)
 
 
-def _novelty_columns(text: str, answers: pd.DataFrame) -> tuple[Sequence[str], float]:
-    """Columns that give a detector's novelty: its own, or those GOOD is mixed from, with alpha."""
-    there = set(answers)
+def _novelty_columns(text: str, there: set[str]) -> tuple[Sequence[str], float]:
+    """Columns that hold a detector's novelty: its own, or those GOOD is mixed from, with alpha."""
     if f"novelty:{text}" in there:
         return [f"novelty:{text}"], 0.0
     expression = parse(text)

@@ -1,4 +1,7 @@
-"""From the year rows of a run to leaderboard rows: mean over seeds, deviation, and Student's interval.
+"""From the year rows of a run to leaderboard rows: mean over seeds, deviation, and an interval.
+
+The interval is that of the bootstrap over seeds and vertices where one was drawn (`intervals.py`), else Student's over
+seeds. It is cut to the range of the metric.
 
 Everything is counted column by column: a hundred thousand year rows take a second.
 """
@@ -8,16 +11,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from lgl_bench.core.types import IntArray
-from lgl_bench.leaderboard.schema import RANKS
+from lgl_bench.core.types import FloatArray, IntArray
+from lgl_bench.leaderboard import schema
+from lgl_bench.leaderboard.failures import failures
 from lgl_bench.leaderboard.seeds import METHOD_KEYS, SeedValues, seed_values
+from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import interval
+from lgl_bench.leaderboard.values import ranking_values
 from lgl_bench.leaderboard.writing import canonical
+
+Intervals: TypeAlias = Mapping[tuple[str, ...], Mapping[str, tuple[float, float]]]
+"""Ends of drawn intervals: per method, by its cells `METHOD_KEYS` as text, and per metric."""
+NOTHING_DRAWN: Intervals = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +36,7 @@ class RunFacts:
     """What holds for every row of a run.
 
     Attributes:
-        columns: Key columns that are the same throughout: suite, suite_version, budget, select.
+        columns: Key columns that are the same throughout: suite, suite_version, budget, budget_version, select.
         checksums: Per stream.
         provenance: When, with what and on what it was run.
     """
@@ -35,12 +46,13 @@ class RunFacts:
     provenance: Mapping[str, str] = field(default_factory=dict)
 
 
-def board_rows(years: pd.DataFrame, facts: RunFacts) -> pd.DataFrame:
+def board_rows(years: pd.DataFrame, facts: RunFacts, drawn: Intervals = NOTHING_DRAWN) -> pd.DataFrame:
     """One row a method and stream, best first within each stream.
 
     Args:
         years: One row a year or fold, method and seed, as `OUT/years.parquet` holds them.
         facts: What holds for all of them.
+        drawn: Intervals of the bootstrap.
     """
     if not len(years):
         return canonical(pd.DataFrame(columns=["stream"]))
@@ -51,16 +63,20 @@ def board_rows(years: pd.DataFrame, facts: RunFacts) -> pd.DataFrame:
     parts |= {key: named[key] for key in METHOD_KEYS}
     parts["stream_checksum"] = [facts.checksums.get(stream, "") for stream in named["stream"]]
     for metric in found.values:
-        parts |= {f"{metric}_{suffix}": values for suffix, values in summary(found, metric).items()}
-    parts |= _spent(years, count)
+        parts |= {f"{metric}_{suffix}": values for suffix, values in summary(found, metric, drawn).items()}
+    parts["interval"] = _kinds(named, parts, drawn)
+    parts |= failures(years, found.methods, found.row_method)
+    parts |= _spent(years, found.row_method, count)
     parts |= {"trust": ["self-reported"] * count, "submitter": [""] * count}
     parts |= {key: [value] * count for key, value in facts.provenance.items()}
     frame = canonical(pd.DataFrame({key: np.asarray(value, dtype=object) for key, value in parts.items()}))
-    order = ["stream", "split", "threshold", f"{RANKS}_mean"]
-    return frame.sort_values(order, ascending=[True, True, True, False], kind="stable", ignore_index=True)
+    order = ["stream", "split", "threshold", "_value"]
+    frame = frame.assign(_value=ranking_values(frame))
+    frame = frame.sort_values(order, ascending=[True, True, True, False], kind="stable", ignore_index=True)
+    return frame.drop(columns="_value")
 
 
-def summary(found: SeedValues, metric: str) -> dict[str, Any]:
+def summary(found: SeedValues, metric: str, drawn: Intervals = NOTHING_DRAWN) -> dict[str, Any]:
     """The seven figures of a metric, one entry a method."""
     size = len(found.methods)
     values, there = found.values[metric], ~np.isnan(found.values[metric])
@@ -70,18 +86,52 @@ def summary(found: SeedValues, metric: str) -> dict[str, Any]:
     mean = np.where(seeds > 0, mean, np.nan)
     squares = np.bincount(method, weights=(numbers - mean[method]) ** 2, minlength=size)
     std = np.where(seeds > 1, np.sqrt(squares / np.maximum(seeds - 1, 1)), np.nan)
-    lo, hi = interval(mean, std, seeds)
-    years = np.zeros(size, dtype=np.int64)
-    np.maximum.at(years, found.method, found.years[metric])
+    lo, hi = _interval(found.methods, metric, mean, std, seeds, drawn)
+    years = np.full(size, np.iinfo(np.int64).max)
+    np.minimum.at(years, method, found.years[metric][there])
+    years = np.where(seeds > 0, years, 0)
     reason = np.where(seeds > 0, "", found.reasons[metric])
     return {"mean": mean, "std": std, "lo": lo, "hi": hi, "n_seeds": seeds, "n_years": years, "reason": reason}
 
 
-def _spent(years: pd.DataFrame, count: int) -> dict[str, Any]:
-    """New vertices a seed, seconds and memory, and what was chosen, one entry a method."""
-    method: IntArray = np.asarray(years.groupby(list(METHOD_KEYS), sort=False).ngroup(), dtype=np.int64)
+def _interval(
+    methods: pd.DataFrame, metric: str, mean: FloatArray, std: FloatArray, seeds: IntArray, drawn: Intervals
+) -> tuple[FloatArray, FloatArray]:
+    """Ends of the interval, one pair a method: drawn, else Student's; within the metric's range, around the mean."""
+    shared = methods["split"].map(shared_part).to_numpy(dtype=np.float64)
+    lo, hi = interval(mean, std, seeds, shared)
+    for number, ends in enumerate(_drawn(methods, metric, drawn)):
+        if ends is not None:
+            lo[number], hi[number] = ends
+    known = schema.metric(metric)
+    low, high = -np.inf if known.low is None else known.low, np.inf if known.high is None else known.high
+    lo, hi = np.clip(lo, low, high), np.clip(hi, low, high)
+    return np.minimum(lo, mean), np.maximum(hi, mean)
+
+
+def _drawn(methods: pd.DataFrame, metric: str, drawn: Intervals) -> list[tuple[float, float] | None]:
+    if not drawn:
+        return []
+    cells = methods[list(METHOD_KEYS)].astype(str).itertuples(index=False, name=None)
+    return [drawn.get(cell, {}).get(metric) for cell in cells]
+
+
+def _kinds(methods: pd.DataFrame, parts: Mapping[str, Any], drawn: Intervals) -> list[str]:
+    """What the interval of the ranking metric of each method is."""
+    found = []
+    cells = methods[list(METHOD_KEYS)].astype(str).itertuples(index=False, name=None)
+    ranking = [schema.ranks_by(*cell) for cell in zip(methods["protocol"], methods["threshold"], strict=True)]
+    for number, (cell, metric) in enumerate(zip(cells, ranking, strict=True)):
+        there = not np.isnan(parts[f"{metric}_lo"][number])
+        found.append("" if not there else "bootstrap" if metric in drawn.get(cell, {}) else "student")
+    return found
+
+
+def _spent(years: pd.DataFrame, method: IntArray, count: int) -> dict[str, Any]:
+    """New vertices per seed, seconds and memory, and what was chosen, one entry a method."""
     new = years["n_new"].fillna(0).to_numpy(dtype=np.float64) if "n_new" in years else np.zeros(len(years))
-    pairs = pd.DataFrame({"method": method, "seed": years["seed"].to_numpy()}).drop_duplicates()
+    test = ((years["role"] == "test") & (years["status"] == "ok")).to_numpy(dtype=bool)
+    pairs = pd.DataFrame({"method": method[test], "seed": years["seed"].to_numpy()[test]}).drop_duplicates()
     seeds = np.bincount(pairs["method"], minlength=count)
     seconds = np.bincount(method, weights=years["fit_seconds"].fillna(0).to_numpy(dtype=np.float64), minlength=count)
     memory = np.zeros(count)
@@ -90,7 +140,7 @@ def _spent(years: pd.DataFrame, count: int) -> dict[str, Any]:
     first[method[::-1]] = np.arange(len(years))[::-1]
     trials = years["tuning_trials"].to_numpy(dtype=np.int64)[first] if "tuning_trials" in years else [0] * count
     device = years["device"].to_numpy(dtype=object)[first] if "device" in years else ["cpu"] * count
-    total = np.bincount(method, weights=new, minlength=count)
+    total = np.bincount(method[test], weights=new[test], minlength=count)
     return {
         "n_new": (total / np.maximum(seeds, 1)).astype(np.int64),
         "fit_seconds": seconds,

@@ -90,7 +90,8 @@ def _column(name: str, field: FieldInfo, hint: Any) -> Column:
     bounds = [*bounds, *field.metadata]
     kind: Kind = "text" if str in kinds else "real" if float in kinds else "whole"
     if kind == "text":
-        empty = not choices and not any(isinstance(bound, annotated_types.MinLen) for bound in bounds)
+        filled = any(isinstance(bound, annotated_types.MinLen) for bound in bounds)
+        empty = "" in choices if choices else not filled
     low = next((float(typing.cast(Any, b.ge)) for b in bounds if isinstance(b, annotated_types.Ge)), None)
     high = next((float(typing.cast(Any, b.le)) for b in bounds if isinstance(b, annotated_types.Le)), None)
     if kind == "whole" and choices:

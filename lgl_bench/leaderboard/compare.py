@@ -11,24 +11,20 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
+from lgl_bench.core.types import FloatArray
 from lgl_bench.leaderboard.across import across_streams
-from lgl_bench.leaderboard.answers import ANSWERED, Run
+from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.columns import metrics_in
 from lgl_bench.leaderboard.matching import match
 from lgl_bench.leaderboard.ranking import ranked
-from lgl_bench.leaderboard.schema import METHOD, metric
+from lgl_bench.leaderboard.schema import METHOD, ranks_by
 from lgl_bench.leaderboard.sources import Board
-from lgl_bench.leaderboard.stats.holm import holm
-from lgl_bench.leaderboard.stats.resampled import shared_part
-from lgl_bench.leaderboard.stats.student import welch
-from lgl_bench.leaderboard.testing import PRINTED, WELCH, Question, Tester
+from lgl_bench.leaderboard.standing import BEST, Pairs, pairs_tested
+from lgl_bench.leaderboard.testing import PRINTED, Tester
 
-RANKING_METRICS = ("auroc_weighted", "accuracy")
-DECISION_METRICS = ("macro_f1", "mcc")
+RANKING_METRICS = ("auroc_weighted", "auroc_mean", "accuracy")
+DECISION_METRICS = ("mcc", "recall_new", "false_alarm_rate")
 PRINTED_METRICS = ("accuracy", "auroc_paper", "micro_f1")
-ALPHA = 0.05
-FIGURES = ("difference", "lo", "hi", "p")
-TOLD = ("test", "seeds", "years", "years_p", "note")
 
 
 @dataclass(slots=True)
@@ -38,8 +34,8 @@ class Comparison:
     Attributes:
         boards: Names, the first of which the others are set against.
         rows: One row a pair and metric: `a`, `b` (positions of boards), method columns, `metric`, `a_mean`, `b_mean`,
-            `difference` (b - a), `lo`, `hi`, `p`, `p_holm`, `verdict` (better, worse, tie, not tested, undefined),
-            `test`, `seeds`, `years`, `years_p`, `note`.
+            `difference` (b - a), `lo`, `hi`, `p`, `p_holm`, `verdict` (better, worse, tie, inconclusive (n more
+            seeds), untested, undefined), `test`, `seeds`, `years`, `years_p`, `note`.
         refused: Rows of the same method that are not comparable, with `why`.
         only: Rows that one board alone has.
         across: Ranks over streams.
@@ -66,8 +62,8 @@ def compare(
 
     Args:
         boards: Two or more; one is enough with `within`.
-        metrics: Which; by default `auroc_weighted` and `accuracy`, for rows with a threshold `macro_f1` and `mcc`, for
-            printed rows what is printed.
+        metrics: Which; by default what ranks the rows and `accuracy`, for rows with a threshold `mcc` and what it is
+            made of, for printed rows what is printed.
         streams: Only these.
         within: Compare methods with each other, over all boards together.
         data_dir: Where streams are kept, for their labels.
@@ -86,13 +82,15 @@ def compare(
     pooled = pd.concat([frame.assign(board=i) for i, frame in enumerate(frames)], ignore_index=True)
     starts = np.concatenate([[0], np.cumsum([len(frame) for frame in frames])])
     pairs, refused, only = _within(pooled) if within else _between(frames, starts)
-    rows = _questions(pooled, pairs, metrics)
+    asked = _asked(pooled, pairs, metrics)
     runs = [Run(board.folder) if board.folder is not None else None for board in boards]
-    _ask(rows, pooled, runs, Tester(data_dir, draws, seed))
-    _judge(rows)
+    rows = _rows(pooled, asked, runs, Tester(data_dir, draws, seed))
+    if not metrics:
+        # A printed table leaves most metrics out; they are listed only when asked for.
+        rows = rows[rows["difference"].notna() | (rows["test"] != PRINTED)].reset_index(drop=True)
     return Comparison(
         [board.name for board in boards],
-        rows.drop(columns=["i", "j", "split", "checksum"]),
+        rows,
         _refused(pooled, refused),
         pooled.loc[only, [*METHOD, "board"]].reset_index(drop=True),
         across_streams(pooled, [board.name for board in boards], metrics[0] if metrics else None),
@@ -133,20 +131,22 @@ def _between(frames: Sequence[pd.DataFrame], starts: Any) -> tuple[pd.DataFrame,
 
 
 def _within(pooled: pd.DataFrame) -> tuple[pd.DataFrame, list[tuple[int, int, str]], list[int]]:
-    """The best of each group of comparable rows against each of the others."""
+    """The best of each group of comparable rows against each of the others, as `leaderboard show` ranks them."""
     order = ranked(pooled.assign(at=np.arange(len(pooled))))
-    best = order[order["standing"] == "best"].set_index("group")["at"]
-    others = order[order["rank"].notna() & (order["standing"] != "best")]
+    best = order[order["standing"] == BEST].set_index("group")["at"]
+    others = order[order["rank"].notna() & (order["standing"] != BEST)]
     pairs = pd.DataFrame({"i": best.reindex(others["group"]).to_numpy(dtype=np.int64), "j": others["at"].to_numpy()})
     alone = order[~order["group"].isin(others["group"]) | order["rank"].isna()]["at"]
-    return pairs.assign(note=""), [], [int(row) for row in alone]
+    return pairs.assign(note="", family=others["group"].to_numpy()), [], [int(row) for row in alone]
 
 
-def _questions(pooled: pd.DataFrame, pairs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """One row a pair and metric, with Welch's t where both have an interval over seeds."""
+def _asked(pooled: pd.DataFrame, pairs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """One row per pair and metric: what is asked for, else what ranks, what is printed beside a printed row."""
     of_paper = (pooled["trust"] == "printed").to_numpy(dtype=bool)
     printed = of_paper[pairs["i"]] | of_paper[pairs["j"]]
-    decided = pooled["threshold"].to_numpy()[pairs["j"]] != ""
+    protocols, thresholds = (pooled[name].to_numpy()[pairs["j"]] for name in ("protocol", "threshold"))
+    decided = thresholds != ""
+    ranking = np.array([ranks_by(*cell) for cell in zip(protocols, thresholds, strict=True)], dtype=object)
     parts = []
     for name in metrics or dict.fromkeys((*RANKING_METRICS, *PRINTED_METRICS, *DECISION_METRICS)):
         if metrics:
@@ -154,106 +154,67 @@ def _questions(pooled: pd.DataFrame, pairs: pd.DataFrame, metrics: Sequence[str]
         elif name in PRINTED_METRICS and name not in RANKING_METRICS:
             wanted = printed
         else:
-            wanted = np.where(decided, name in DECISION_METRICS, name in RANKING_METRICS) & ~printed
+            wanted = np.where(decided, name in DECISION_METRICS, (ranking == name) | (name == "accuracy")) & ~printed
             wanted |= printed & (name in PRINTED_METRICS)
-        if f"{name}_mean" in pooled and wanted.any():
-            parts.append(_measured(pooled, pairs[wanted], name, printed[wanted], keep_undefined=bool(metrics)))
-    if not parts:
-        parts = [_measured(pooled, pairs.iloc[:0], RANKING_METRICS[0], printed[:0], keep_undefined=True)]
-    rows = pd.concat(parts, ignore_index=True)
-    return rows.sort_values(["i", "j"], kind="stable", ignore_index=True)
+        if f"{name}_mean" in pooled:
+            parts.append(pairs[wanted].assign(metric=name))
+    return pd.concat(parts).sort_values(["i", "j"], kind="stable", ignore_index=True)
 
 
-def _measured(
-    pooled: pd.DataFrame, pairs: pd.DataFrame, name: str, printed: Any, *, keep_undefined: bool
-) -> pd.DataFrame:
-    i, j = pairs["i"].to_numpy(), pairs["j"].to_numpy()
-    figures = {
-        suffix: pooled[f"{name}_{suffix}"].to_numpy(dtype=np.float64, na_value=np.nan)
-        for suffix in ("mean", "std", "n_seeds")
-    }
-    a, b = ({suffix: values[at] for suffix, values in figures.items()} for at in (i, j))
-    shared = pooled["split"].map(shared_part).to_numpy(dtype=np.float64)[j]
-    found = welch(a["mean"], a["std"], a["n_seeds"], b["mean"], b["std"], b["n_seeds"], shared)
-    reasons = pooled[f"{name}_reason"].to_numpy(dtype=object)
-    undefined = np.isnan(found.value)
-    why = np.where(np.isnan(a["mean"]), reasons[i], reasons[j])
-    rows = pd.DataFrame(
+def _rows(pooled: pd.DataFrame, asked: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> pd.DataFrame:
+    """Every question with its answer and the verdict; Holm within boards, stream or group, and metric."""
+    i, j = (asked[side].to_numpy(dtype=np.int64) for side in ("i", "j"))
+    names = asked["metric"].to_numpy(dtype=object)
+    found = pairs_tested(pooled, Pairs(i, j, names), runs, tester)
+    value, lo, hi, p = found.difference()
+    board, stream = pooled["board"].to_numpy(), pooled["stream"].to_numpy(dtype=object)
+    # Rows of several boards are one group within; between boards a comparison is a pair of boards on a stream.
+    keys = {"family": asked["family"]} if "family" in asked else {"a": board[i], "b": board[j], "stream": stream[j]}
+    family = pd.DataFrame({**keys, "metric": names}).groupby([*keys, "metric"], sort=False).ngroup()
+    judged = found.judge(family.to_numpy())
+    outcomes = found.outcomes
+    notes = [
+        "; ".join(filter(None, (note, outcomes[at].note if at in outcomes else "")))
+        for at, note in enumerate(_reasons(pooled, asked, value))
+    ]
+    years = [outcomes[at].years if at in outcomes else 0 for at in range(len(asked))]
+    years_p = [outcomes[at].years_p if at in outcomes else None for at in range(len(asked))]
+    return pd.DataFrame(
         {
-            "i": i,
-            "j": j,
-            "a": pooled["board"].to_numpy()[i],
-            "b": pooled["board"].to_numpy()[j],
+            "a": board[i],
+            "b": board[j],
             **{column: pooled[column].to_numpy()[j] for column in METHOD},
             "against": _against(pooled, i, j),
-            "split": pooled["split"].to_numpy()[j],
-            "checksum": pooled["stream_checksum"].to_numpy()[j],
-            "metric": name,
-            "a_mean": a["mean"],
-            "b_mean": b["mean"],
-            "difference": found.value,
-            "lo": np.where(printed, np.nan, found.lo),
-            "hi": np.where(printed, np.nan, found.hi),
-            "p": np.where(printed, np.nan, found.p),
-            "test": np.where(printed, PRINTED, WELCH),
-            "seeds": np.fmin(a["n_seeds"], b["n_seeds"]),
-            "years": 0,
-            "years_p": np.nan,
-            "note": np.where(undefined, why, pairs["note"].to_numpy(dtype=object)),
+            "metric": names,
+            "a_mean": found.tables.mean_a,
+            "b_mean": found.tables.mean_b,
+            "difference": value,
+            "lo": lo,
+            "hi": hi,
+            "p": p,
+            "test": found.names,
+            "seeds": pd.Series(found.seeds).astype("Int64"),
+            "years": pd.Series(years, dtype="Int64"),
+            "years_p": np.array(years_p, dtype=np.float64),
+            "note": notes,
+            "p_holm": judged.p_holm,
+            "verdict": found.verdicts(judged),
         }
     )
-    # A printed table leaves most metrics out; they are listed only when asked for.
-    return rows if keep_undefined else rows[~(undefined & printed)]
+
+
+def _reasons(pooled: pd.DataFrame, asked: pd.DataFrame, value: FloatArray) -> list[str]:
+    """The note of each pair, or why there is nothing to compare."""
+    notes: list[str] = asked["note"].tolist()
+    cells = list(asked[["i", "j", "metric"]].itertuples(index=False, name=None))
+    for at in np.flatnonzero(np.isnan(value)).tolist():
+        i, j, name = cells[at]
+        lacking = i if np.isnan(pooled[f"{name}_mean"].to_numpy(dtype=np.float64)[i]) else j
+        notes[at] = str(pooled[f"{name}_reason"].to_numpy(dtype=object)[lacking])
+    return notes
 
 
 def _against(pooled: pd.DataFrame, i: Any, j: Any) -> list[str]:
     """What a row is set against, where it is not the same method of another board."""
     names = (pooled["backbone"] + " " + pooled["detector"] + " " + pooled["threshold"]).to_numpy(dtype=object)
     return ["" if names[one] == names[other] else names[one].strip() for one, other in zip(i, j, strict=True)]
-
-
-def _ask(rows: pd.DataFrame, pooled: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> None:
-    """Replaces Welch's t by what the answers allow, where both sides have them."""
-    questions, places = [], []
-    if all(run is None for run in runs):
-        return
-    cells = pooled[list(ANSWERED)].astype(str)
-    defined = rows["difference"].notna() & (rows["test"] == WELCH)
-    for at in np.flatnonzero(defined.to_numpy()):
-        row = rows.iloc[at]
-        a, b = runs[int(row["a"])], runs[int(row["b"])]
-        if a is not None and b is not None:
-            one, other = (tuple(cells.iloc[int(row[side])]) for side in ("i", "j"))
-            questions.append(Question((a, one), (b, other), row["metric"], row["split"], row["checksum"]))
-            places.append(at)
-    cells_of = {name: rows[name].to_numpy(dtype=object).copy() for name in (*FIGURES, *TOLD)}
-    for at, outcome in zip(places, tester.ask(questions), strict=True):
-        for name, value in zip(FIGURES, outcome.difference, strict=True):
-            # Without a seed in common there is no paired difference; that of the means stays, untested.
-            if name != "difference" or not np.isnan(value):
-                cells_of[name][at] = float(value)
-        told = (outcome.test, outcome.seeds, outcome.years, outcome.years_p)
-        for name, value in zip(TOLD, told, strict=False):
-            cells_of[name][at] = np.nan if value is None else value
-        cells_of["note"][at] = "; ".join(part for part in (cells_of["note"][at], outcome.note) if part)
-    for name, values in cells_of.items():
-        rows[name] = values if name in ("test", "note") else values.astype(np.float64)
-
-
-def _judge(rows: pd.DataFrame) -> None:
-    """Holm within (boards, stream, metric), then the verdict on b."""
-    rows["p_holm"] = np.nan
-    p = rows["p"].to_numpy(dtype=np.float64)
-    adjusted = np.full(len(rows), np.nan)
-    for at in rows.groupby(["a", "b", "stream", "metric"], sort=False).indices.values():
-        adjusted[at] = holm(p[at])
-    rows["p_holm"] = adjusted
-    difference = rows["difference"].to_numpy(dtype=np.float64)
-    sign = rows["metric"].map({name: 1.0 if metric(name).higher_is_better else -1.0 for name in set(rows["metric"])})
-    better = np.where(sign.to_numpy(dtype=np.float64) * difference > 0, "better", "worse")
-    verdict = np.where(np.isnan(adjusted), "not tested", np.where(adjusted < ALPHA, better, "tie")).astype(object)
-    verdict[(difference == 0) & (rows["test"] != PRINTED).to_numpy()] = "tie"
-    verdict[np.isnan(difference)] = "undefined"
-    rows["verdict"] = verdict
-    for name in ("seeds", "years"):
-        rows[name] = rows[name].astype("Int64")

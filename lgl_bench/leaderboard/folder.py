@@ -1,8 +1,15 @@
-"""The rows of a run folder, made anew from its plan and its year rows."""
+"""The rows of a run folder, made anew from its plan, its year rows and the intervals it keeps.
+
+A run draws intervals once, at its end, into `OUT/intervals.json`, with the sha256 of the year rows they belong to.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +18,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError
-from lgl_bench.leaderboard.build import RunFacts, board_rows
+from lgl_bench.leaderboard.build import Intervals, RunFacts, board_rows
 from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.runs.store import RunStore
 
+INTERVALS = "intervals.json"
 PROVENANCE = ("submitter", "created_at", "lgl_bench", "torch", "dgl", "numpy", "python", "git_commit")
 
 
 def folder_rows(folder: Path) -> pd.DataFrame:
     """The leaderboard of a run folder."""
     facts = read_facts(folder)
-    return board_rows(read_years(folder), facts)
+    return board_rows(read_years(folder), facts, read_intervals(folder))
 
 
 def read_years(folder: Path) -> pd.DataFrame:
@@ -49,6 +57,7 @@ def read_facts(folder: Path) -> RunFacts:
             "suite": suite["name"],
             "suite_version": suite["version"],
             "budget": plan["budget"],
+            "budget_version": plan["budget_version"],
             "select": suite["select"],
         }
         return RunFacts(columns, plan["streams"], _provenance(Path(folder), plan))
@@ -67,3 +76,28 @@ def _provenance(folder: Path, plan: dict[str, Any]) -> dict[str, str]:
             first = next(csv.DictReader(file), {})
         noted |= {name: first[name] for name in PROVENANCE if first.get(name)}
     return {name: noted.get(name, "") for name in PROVENANCE}
+
+
+def write_intervals(folder: Path, drawn: Intervals) -> None:
+    """Keeps the intervals in a run folder, for the year rows that are there now."""
+    rows = [{"method": list(cells), "intervals": ends} for cells, ends in drawn.items()]
+    text = json.dumps({"years": years_checksum(folder), "columns": list(METHOD_KEYS), "rows": rows}, allow_nan=False)
+    RunStore(folder).write_text(INTERVALS, text + "\n")
+
+
+def read_intervals(folder: Path) -> Intervals:
+    """The intervals a run folder keeps; none where its year rows are others by now."""
+    found: dict[tuple[str, ...], Mapping[str, tuple[float, float]]] = {}
+    # The file is made from the answers: whatever is wrong with it, the run's command makes it again.
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        kept = json.loads((Path(folder) / INTERVALS).read_text(encoding="utf-8"))
+        if kept["years"] == years_checksum(folder) and kept["columns"] == list(METHOD_KEYS):
+            for row in kept["rows"]:
+                ends = {name: (float(lo), float(hi)) for name, (lo, hi) in row["intervals"].items()}
+                found[tuple(row["method"])] = ends
+    return found
+
+
+def years_checksum(folder: Path) -> str:
+    """The sha256 of the year rows of a run folder: what is kept beside them belongs to these."""
+    return hashlib.sha256((Path(folder) / "years.parquet").read_bytes()).hexdigest()

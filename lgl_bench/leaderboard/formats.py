@@ -8,14 +8,20 @@ from typing import Any
 import pandas as pd
 
 from lgl_bench.leaderboard.columns import metrics_in
-from lgl_bench.leaderboard.ranking import MARKS
-from lgl_bench.leaderboard.schema import FACTS, KEY, SUFFIXES, metric
+from lgl_bench.leaderboard.floor import NO, label
+from lgl_bench.leaderboard.schema import DECISIONS, FACTS, KEY, SUFFIXES, metric, ranks_by
+from lgl_bench.leaderboard.standing import INCOMPLETE, INCONCLUSIVE, TIE, UNTESTED
 
 NAMES = ("stream", "backbone", "detector", "threshold")
+VARYING = ("split", "budget", "budget_version", "suite", "trust")
 LEGEND = (
-    "~ not told apart from the best of its group (Welch's t over seeds, Holm, 5 %; vertices taken as fixed: "
-    "'lgl-bench compare --within' tests with the answers); ? fewer than three seeds; - undefined, --json says why."
+    "~ tie: not told apart from the best of its group (Holm, 5 %; from the answers of a run folder, from a CSV by "
+    "Welch's t over seeds); ?n inconclusive: n more seeds would tell it from the best if the difference stays; ? fewer "
+    "than three seeds; _ does not beat random, degree and recency beyond noise; - undefined, --json says why."
 )
+NOT_ABOVE_FLOOR = "_"
+TILDE = r"\sim"
+_OF_RANKING = ("rank", "standing", "unranked_reason")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -33,13 +39,26 @@ _LATEX = {
 }
 
 
+def default_metrics(frame: pd.DataFrame) -> tuple[str, ...]:
+    """What a table of these rows shows: accuracy, what ranks them, and what stands beside decisions."""
+    found = ["accuracy", *dict.fromkeys(ranks_by(protocol, "") for protocol in frame["protocol"])]
+    if (frame["threshold"] != "").any():
+        # What no row has, such as regret without the oracle, is left out; what ranks stays.
+        found += [name for name in DECISIONS if name == DECISIONS[0] or _has(frame, name)]
+    return tuple(found)
+
+
+def _has(frame: pd.DataFrame, name: str) -> bool:
+    return f"{name}_mean" in frame and bool(frame[f"{name}_mean"].notna().any())
+
+
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """One dictionary a row for JSON: rank, standing, key, metrics with their reasons, facts. NaN becomes None."""
     plain = frame.astype(object).where(frame.notna(), None)
-    metrics = metrics_in(name for name in frame if name not in ("group", "rank", "standing"))
+    metrics = metrics_in(name for name in frame if name not in ("group", *_OF_RANKING))
     found = []
     for row in plain.to_dict("records"):
-        entry: dict[str, Any] = {name: row[name] for name in ("rank", "standing") if name in row}
+        entry: dict[str, Any] = {name: row[name] for name in _OF_RANKING if name in row}
         entry |= {name: row[name] for name in KEY}
         entry["metrics"] = {name: {suffix: row[f"{name}_{suffix}"] for suffix in SUFFIXES} for name in metrics}
         found.append(entry | {name: row[name] for name in FACTS})
@@ -49,12 +68,35 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def cells(frame: pd.DataFrame, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of text: rank with its mark, names that say something, and each metric with its interval."""
     names = [name for name in NAMES if name != "threshold" or (frame["threshold"] != "").any()]
-    names += [name for name in ("split", "budget", "suite", "trust") if frame[name].nunique() > 1]
+    names += [name for name in VARYING if frame[name].nunique() > 1]
+    records = frame.to_dict("records")
+    notes = [note(row) for row in records]
+    names += ["note"] if any(notes) else []
     rows = []
-    for row in frame.to_dict("records"):
-        rank = "-" if pd.isna(row["rank"]) else f"{row['rank']}{MARKS[row['standing']]}"
-        rows.append([rank, *(str(row[name]) for name in names), *(figure(row, name) for name in metrics)])
+    for row, told in zip(records, notes, strict=True):
+        rank = "-" if pd.isna(row["rank"]) else f"{row['rank']}{mark(row['standing'])}"
+        below = NOT_ABOVE_FLOOR if row["above_floor"] == NO else ""
+        cells_of = {**row, "note": told}
+        rows.append([rank + below, *(str(cells_of[name]) for name in names), *(figure(row, name) for name in metrics)])
     return ["rank", *names, *metrics], rows
+
+
+def mark(standing: str) -> str:
+    """The sign beside a rank.
+
+    >>> mark("tie"), mark("inconclusive (14 more seeds)"), mark("untested"), mark("behind")
+    ('~', '?14', '?', '')
+    """
+    word, _, rest = standing.partition(" (")
+    return f"?{rest.split()[0]}" if word == INCONCLUSIVE else {TIE: "~", UNTESTED: "?"}.get(word, "")
+
+
+def note(row: Mapping[Any, Any]) -> str:
+    """What a row is there for, and what failed where it is incomplete."""
+    parts = [label(row["detector"], row["threshold"])]
+    if row["standing"] == INCOMPLETE:
+        parts.append(row["unranked_reason"])
+    return "; ".join(filter(None, parts))
 
 
 def figure(row: Mapping[Any, Any], name: str) -> str:
@@ -95,7 +137,9 @@ def latex(frame: pd.DataFrame, metrics: Sequence[str]) -> str:
             lines.append(r"\midrule")
             before = group
         safe = [escape(cell) if cell != "-" else "--" for cell in row]
-        safe[0] = row[0].rstrip("~?") + {"tie": r"$^{\sim}$", "untested": "$^{?}$"}.get(standing, "")
+        number, sign = row[0].rstrip(NOT_ABOVE_FLOOR), mark(standing)
+        raised = f"$^{{{sign.replace('~', TILDE)}}}$" if sign else ""
+        safe[0] = number.removesuffix(sign) + raised + escape(row[0][len(number) :])
         for at in bold:
             safe[at] = rf"\textbf{{{safe[at]}}}"
         lines.append(" & ".join(safe) + r" \\")

@@ -1,8 +1,8 @@
 """Which rows of two boards may be set against each other, and why others may not.
 
 Rows are of the same method where stream, backbone, head, detector and threshold agree. Their numbers are comparable
-where suite, suite version, data checksum, protocol, split, history, restart, label delay, track and budget agree too;
-where they are not, the columns that differ are named. Preset and selection may differ, and are then noted.
+where suite, suite version, data checksum, protocol, split, history, restart, label delay, track, budget and its version
+agree too; where they are not, the columns that differ are named. Preset and selection may differ, and are then noted.
 
 Printed rows have no checksum, budget, restart or suite of ours. They match by stream, protocol, split, history, label
 delay, track, backbone and the names in the expressions: `odin` whatever its parameters, the same ones preferred. Rows
@@ -11,6 +11,7 @@ of a twin are refused beside printed rows of the stream it stands in for.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,7 +22,7 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.types import IntArray
 from lgl_bench.leaderboard.published import BEST
-from lgl_bench.leaderboard.schema import COMPARABLE, KEY, METHOD, RANKS
+from lgl_bench.leaderboard.schema import COMPARABLE, KEY, METHOD, ranks_by
 
 _NOTED = ("preset", "select")
 _AUTO = "good(auto)"
@@ -47,8 +48,7 @@ class Matches:
 
 def match(a: pd.DataFrame, b: pd.DataFrame) -> Matches:
     """Sets the rows of two boards against each other."""
-    needed = [*KEY, "trust", f"{RANKS}_mean"]
-    a, b = a[needed].reset_index(drop=True), b[needed].reset_index(drop=True)
+    a, b = _needed(a), _needed(b)
     printed = {"a": _printed(a), "b": _printed(b)}
     ours_a, ours_b = a[~printed["a"]], b[~printed["b"]]
     pairs = _join(ours_a, ours_b, KEY)
@@ -83,6 +83,15 @@ def match(a: pd.DataFrame, b: pd.DataFrame) -> Matches:
     )
 
 
+def is_twin(stream: str) -> bool:
+    """Whether a stream is a synthetic stand-in.
+
+    >>> is_twin("dblp-easy-twin"), is_twin("ogb-arxiv-twin(seed=3)"), is_twin("cora")
+    (True, True, False)
+    """
+    return re.match(_TWIN, stream) is not None
+
+
 @cache
 def shape(text: str) -> str:
     """An expression without its values: the names of the plugins.
@@ -98,6 +107,15 @@ def shape(text: str) -> str:
 
 def _bare(expression: Expression) -> Expression:
     return Expression(expression.name, tuple(_bare(part) for part in expression.arguments))
+
+
+def _needed(frame: pd.DataFrame) -> pd.DataFrame:
+    """What matching looks at; `quality` is what ranks the row's detector, whatever its threshold."""
+    names = [ranks_by(protocol, "") for protocol in frame["protocol"]]
+    quality = pd.Series(np.nan, index=frame.index)
+    for name in set(names):
+        quality = quality.mask(np.array(names) == name, frame[f"{name}_mean"])
+    return frame[[*KEY, "trust"]].assign(quality=quality).reset_index(drop=True)
 
 
 def _printed(frame: pd.DataFrame) -> pd.Series[bool]:
@@ -162,8 +180,7 @@ def _named(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     # A threshold printed for "the best model": ours is the best of the rows with that threshold.
     of_best = right[right["backbone"] == BEST]
     left = left.assign(as_printed=left["threshold"].isin(of_best["threshold"]))
-    order = ["as_printed", f"{RANKS}_mean"]
-    best = left[left[f"{RANKS}_mean"].notna()].sort_values(order, ascending=False, kind="stable")
+    best = left[left["quality"].notna()].sort_values(["as_printed", "quality"], ascending=False, kind="stable")
     parts.append(_join(best.drop_duplicates(list(place)), of_best, place))
     found = pd.concat(parts, ignore_index=True)
     same = (ours["detector"].reindex(found["a"]).to_numpy() == theirs["detector"].reindex(found["b"]).to_numpy()) & (

@@ -11,7 +11,7 @@ import pandas as pd
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.types import BoolArray
 from lgl_bench.leaderboard.columns import Column, columns
-from lgl_bench.leaderboard.schema import HALF_INTERVAL, KEY, NO_CHECKSUM, NO_REASON, OUTSIDE
+from lgl_bench.leaderboard.schema import HALF_INTERVAL, KEY, NO_BUDGET_VERSION, NO_CHECKSUM, NO_REASON, OUTSIDE
 
 _SHOWN = 3
 _LONGEST = 60
@@ -35,8 +35,10 @@ def problems(frame: pd.DataFrame, metrics: Sequence[str]) -> list[Problem]:
         found += _cells(frame, column)
     for name in metrics:
         found += _figures(frame, name)
-    without = _is_empty(frame["stream_checksum"]) & (frame["trust"] != "printed").to_numpy(dtype=bool)
-    found += _named(frame, "stream_checksum", without, NO_CHECKSUM)
+    ours = (frame["trust"] != "printed").to_numpy(dtype=bool)
+    found += _named(frame, "stream_checksum", _is_empty(frame["stream_checksum"]) & ours, NO_CHECKSUM)
+    no_version = (frame["budget_version"] == 0).fillna(False).to_numpy(dtype=bool)
+    found += _named(frame, "budget_version", no_version & ours, NO_BUDGET_VERSION)
     return sorted(found)
 
 
@@ -82,7 +84,7 @@ def _cells(frame: pd.DataFrame, column: Column) -> Iterator[Problem]:
             yield from _named(frame, column.name, _is_empty(values), "is not a value; the column must be filled")
         if column.choices:
             wrong = ~values.isin(column.choices).to_numpy(dtype=bool)
-            yield from _named(frame, column.name, wrong, f"is none of {', '.join(column.choices)}")
+            yield from _named(frame, column.name, wrong, f"is none of {', '.join(filter(None, column.choices))}")
         return
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     empty = np.isnan(numbers)

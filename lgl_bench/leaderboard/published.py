@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from lgl_bench.core.expressions import build, complete, parse
-from lgl_bench.leaderboard.schema import FACTS, HEADLINE
+from lgl_bench.leaderboard.schema import HEADLINE
 from lgl_bench.leaderboard.writing import canonical
 
 PAPER = "Hoffmann, Galke, Scherp: Open-World Lifelong Graph Learning (2023)"
@@ -67,6 +67,7 @@ def _row(stream: str, split: str, about: dict[str, str], figures: dict[str, floa
         "threshold": "",
         "preset": "paper",
         "budget": "paper",
+        "budget_version": 0,
         "select": "preset",
         **about,
     }
@@ -75,5 +76,4 @@ def _row(stream: str, split: str, about: dict[str, str], figures: dict[str, floa
         row[f"{metric}_mean"] = printed
         row[f"{metric}_n_seeds"] = SEEDS if printed is not None else 0
         row[f"{metric}_reason"] = "" if printed is not None else "not printed"
-    row |= dict.fromkeys(FACTS[:3])
     return row | {"tuning_trials": 0, "trust": "printed", "submitter": PAPER}

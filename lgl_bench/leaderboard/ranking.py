@@ -1,76 +1,72 @@
-"""Who is best among rows that may be compared, and who cannot be told apart from the best.
+"""Who is best among rows that may be compared, and how the others stand to the best.
 
-Rows without a threshold are ranked by `auroc_weighted`. Rows with one share their detector's AUROC and are ranked among
-themselves by `macro_f1`. What is undefined, and the oracle threshold, which knows the answer, have no rank.
+`schema.ranks_by` says which metric ranks a row; those with a threshold are ranked among themselves. What is undefined,
+incomplete because fits failed, or decided by the oracle, which knows the answer, has no rank and says why.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from lgl_bench.core.types import BoolArray, FloatArray, IntArray
-from lgl_bench.leaderboard.schema import COMPARABLE, RANKS, RANKS_DECISIONS, metric
-from lgl_bench.leaderboard.stats.holm import holm
-from lgl_bench.leaderboard.stats.resampled import shared_part
-from lgl_bench.leaderboard.stats.student import welch
+from lgl_bench.leaderboard.answers import Run
+from lgl_bench.leaderboard.standing import (
+    BEHIND,
+    BEST,
+    BETTER,
+    INCOMPLETE,
+    TIE,
+    UNRANKED,
+    WORSE,
+    Pairs,
+    best_of_each,
+    groups,
+    pairs_tested,
+)
+from lgl_bench.leaderboard.testing import Tester
+from lgl_bench.leaderboard.values import incomplete, ranking_metrics, ranking_values, unranked_reasons
 
-ALPHA = 0.05
-MARKS = {"best": "", "tie": "~", "behind": "", "untested": "?", "unranked": ""}
 
+def ranked(
+    frame: pd.DataFrame, by: str | None = None, runs: Sequence[Run | None] = (), tester: Tester | None = None
+) -> pd.DataFrame:
+    """The rows, best first within each group of comparable rows, with four more columns.
 
-def ranked(frame: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
-    """The rows, best first within each group of comparable rows, with three more columns.
-
-    `group` numbers the groups; `rank` is 1 for the best and NA for what has none; `standing` is "best", "tie" (Welch's
-    t over seeds, adjusted by Holm, cannot tell it from the best), "behind", "untested" (fewer than three seeds on
-    either side) or "unranked".
+    `group` numbers the groups; `rank` is 1 for the best and NA for what has none; `standing` is "best", or how the row
+    stands to the best ("behind", "tie", "inconclusive (n more seeds)", "untested"), or "incomplete" (fits failed) or
+    "unranked"; `unranked_reason` says why there is no rank.
 
     Args:
-        frame: Leaderboard rows.
+        frame: Leaderboard rows, with a column `board` where there are `runs`.
         by: The metric that ranks; by default as the module says.
+        runs: The run of each board, whose answers are asked; None for a table.
+        tester: What asks them.
     """
     frame = frame.reset_index(drop=True)
-    decided = (frame["threshold"] != "").to_numpy(dtype=bool)
-    keys = [frame[name] for name in ("stream", *COMPARABLE)]
-    group = frame.assign(_decided=decided).groupby([*keys, "_decided"], sort=True).ngroup().to_numpy()
-    value = _values(frame, by, decided)
-    value[frame["threshold"].str.startswith("oracle").to_numpy(dtype=bool)] = np.nan
+    group = groups(frame)
+    names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
+    value = ranking_values(frame, names)
+    why = unranked_reasons(frame, names)
     order = np.lexsort((np.arange(len(frame)), np.where(np.isnan(value), np.inf, -value), group))
     rank = pd.Series(-value).groupby(group).rank(method="min").astype("Int64")
-    standing = np.full(len(frame), "unranked", dtype=object)
-    for number in np.unique(group):
-        rows = np.flatnonzero((group == number) & ~np.isnan(value))
-        if len(rows):
-            standing[rows] = _standing(frame, rows, value, by or (RANKS_DECISIONS if decided[rows[0]] else RANKS))
-    found = frame.assign(group=group, rank=rank, standing=standing)
+    pairs = against_best(frame, by)
+    tests = pairs_tested(frame, pairs, runs, tester)
+    words = tests.verdicts(tests.judge(group[pairs.b]))
+    standing = np.full(len(frame), UNRANKED, dtype=object)
+    standing[~np.isnan(value)] = BEST
+    # Better than the best can only be a row with other seeds, on those that both have.
+    standing[pairs.b] = np.select([words == WORSE, words == BETTER], [BEHIND, TIE], words)
+    standing[incomplete(frame)] = INCOMPLETE
+    found = frame.assign(group=group, rank=rank, standing=standing, unranked_reason=why)
     return found.iloc[order].reset_index(drop=True)
 
 
-def _values(frame: pd.DataFrame, by: str | None, decided: BoolArray) -> FloatArray:
-    """Of each row, the value that ranks it, higher is better."""
-
-    def of(name: str) -> FloatArray:
-        sign = 1.0 if metric(name).higher_is_better else -1.0
-        return sign * frame[f"{name}_mean"].to_numpy(dtype=np.float64)
-
-    return of(by) if by else np.where(decided, of(RANKS_DECISIONS), of(RANKS))
-
-
-def _standing(frame: pd.DataFrame, rows: IntArray, value: FloatArray, by: str) -> npt.NDArray[np.object_]:
-    mean, std, seeds = (
-        frame[f"{by}_{suffix}"].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
-        for suffix in ("mean", "std", "n_seeds")
-    )
-    return standings(mean, std, seeds, int(np.argmax(value[rows])), str(frame["split"].iloc[rows[0]]))
-
-
-def standings(mean: FloatArray, std: FloatArray, seeds: FloatArray, best: int, split: str) -> npt.NDArray[np.object_]:
-    """How comparable rows of a split stand to the best of them: Welch's t over seeds, adjusted by Holm."""
-    found = welch(mean[best], std[best], seeds[best], mean, std, seeds, shared_part(split))
-    adjusted = holm(np.where(np.arange(len(mean)) == best, np.nan, found.p))
-    standing = np.where(np.isnan(adjusted), "untested", np.where(adjusted < ALPHA, "behind", "tie")).astype(object)
-    standing[mean == mean[best]] = "tie"
-    standing[best] = "best"
-    return standing
+def against_best(frame: pd.DataFrame, by: str | None = None) -> Pairs:
+    """Every row that has a rank but the best, and the best of its group, the first of equals."""
+    names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
+    value = ranking_values(frame, names)
+    best = best_of_each(groups(frame), value)
+    rows = np.flatnonzero(~np.isnan(value) & (best != np.arange(len(frame))))
+    return Pairs(best[rows], rows, names[rows])

@@ -1,4 +1,4 @@
-"""A row of the leaderboard: what each column means, its type and its range. Version 1.
+"""A row of the leaderboard: what each column means, its type and its range. Version 2.
 
 A CSV has the columns of `Key`, then for each metric M the seven of `Figures` (`M_mean`, `M_std`, ...), then those of
 `Facts`, the last of which is `schema_version`. The headline metrics are always there; any other metric may be added,
@@ -12,15 +12,18 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 NO_REASON = "is empty, and so is the reason; say why there is no value"
 HALF_INTERVAL = "leaves half an interval; give both ends or neither"
 OUTSIDE = "puts the mean outside its interval; lo <= mean <= hi must hold"
 NO_CHECKSUM = "is empty; only printed rows have no checksum"
+NO_BUDGET_VERSION = "is 0; only printed rows have no budget version"
 
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
 Trust = Literal["printed", "self-reported", "recomputed", "reproduced"]
+Interval = Literal["bootstrap", "student", ""]
+AboveFloor = Literal["yes", "no", "untested", "floor", ""]
 
 
 class _Part(BaseModel):
@@ -46,6 +49,7 @@ class Key(_Part):
     threshold: str = Field(description="canonical expression of the decision; empty in rows without one")
     preset: str = Field(description="where hyperparameters came from")
     budget: Name = Field(description="how much a fit could spend")
+    budget_version: Count = Field(description="of that budget; results of another are not comparable; 0 if printed")
     select: str = Field(description="how parameters were chosen")
 
 
@@ -54,10 +58,12 @@ class Figures(_Part):
 
     mean: float | None = Field(description="mean over seeds of the aggregate over years or folds")
     std: Annotated[float, Field(ge=0)] | None = Field(description="deviation over seeds; from two seeds on")
-    lo: float | None = Field(description="lower end of Student's 95 % interval over seeds; from three seeds on")
+    lo: float | None = Field(description="lower end of the 95 % interval, which `interval` names; from three seeds on")
     hi: float | None = Field(description="upper end")
     n_seeds: Count | None = Field(description="seeds behind the mean; empty where a paper does not say")
-    n_years: Count | None = Field(description="years or folds behind the mean; empty where a paper does not say")
+    n_years: Count | None = Field(
+        description="years or folds behind the value of a seed, the least over seeds; empty where a paper does not say"
+    )
     reason: str = Field(description="why there is no mean; empty where there is one")
 
     @model_validator(mode="after")
@@ -74,7 +80,17 @@ class Figures(_Part):
 class Facts(_Part):
     """What else is known of a row."""
 
-    n_new: Count | None = Field(description="new vertices that were scored, a seed; empty where a paper does not say")
+    interval: Interval = Field(
+        description="what the interval of the ranking metric is: `bootstrap` over seeds and vertices, or `student`"
+    )
+    failed_years: Count | None = Field(description="test years or folds that failed or diverged with at least one seed")
+    failed_seeds: Count | None = Field(description="seeds with at least one such year or fold")
+    above_floor: AboveFloor = Field(
+        description="whether it beats the best of `random`, `degree` and `recency` beyond noise; `floor` for these"
+    )
+    n_new: Count | None = Field(
+        description="new vertices scored in test years or folds, per seed; empty where a paper does not say"
+    )
     fit_seconds: Annotated[float, Field(ge=0)] | None = Field(description="training time of all its fits together")
     peak_memory_mb: Annotated[float, Field(ge=0)] | None = Field(description="most memory a worker held")
     tuning_trials: Count = Field(description="trials spent on hyperparameters")
@@ -89,7 +105,7 @@ class Facts(_Part):
     python: str = Field(description="version")
     device: str = Field(description="`cpu` or `cuda`")
     git_commit: str = Field(description="of the checkout the run was made in")
-    schema_version: Literal[1] = Field(description="of this table")
+    schema_version: Literal[2] = Field(description="of this table")
 
 
 class Metric(NamedTuple):
@@ -109,9 +125,11 @@ HEADLINE: dict[str, Metric] = {
     "aupr": _SHARE,
     "fpr95": Metric(0.0, 1.0, higher_is_better=False),
     "oscr": _SHARE,
+    "mcc": Metric(-1.0, 1.0),
+    "recall_new": _SHARE,
+    "false_alarm_rate": Metric(0.0, 1.0, higher_is_better=False),
     "micro_f1": _SHARE,
     "macro_f1": _SHARE,
-    "mcc": Metric(-1.0, 1.0),
     "open_f1": _SHARE,
 }
 OTHERS: dict[str, Metric] = {
@@ -123,11 +141,12 @@ OTHERS: dict[str, Metric] = {
     "auroc_area": _SHARE,
     "accuracy_area": _SHARE,
     "ece": Metric(0.0, 1.0, higher_is_better=False),
+    "regret": Metric(-2.0, 2.0, higher_is_better=False),
 }
-RANKS = "auroc_weighted"
-"""The metric that ranks rows without a threshold."""
-RANKS_DECISIONS = "macro_f1"
-"""The metric that ranks rows with one: they share their detector's AUROC."""
+DECISIONS = ("mcc", "recall_new", "false_alarm_rate", "open_f1", "regret")
+"""What is shown of a decision: what ranks it, and beside that what it consists of."""
+STATIC_PROTOCOLS = ("leave-class-out", "transductive")
+"""Protocols whose tasks are folds of one graph, not years."""
 
 KEY = tuple(Key.model_fields)
 SUFFIXES = tuple(Figures.model_fields)
@@ -144,6 +163,7 @@ COMPARABLE = (
     "label_delay",
     "track",
     "budget",
+    "budget_version",
 )
 """Key columns in which rows must agree before their numbers may be set against each other."""
 
@@ -151,6 +171,17 @@ COMPARABLE = (
 def metric(name: str) -> Metric:
     """What is known of a metric; nothing is assumed of one that nobody has described."""
     return HEADLINE.get(name) or OTHERS.get(name) or Metric(None, None)
+
+
+def ranks_by(protocol: str, threshold: str) -> str:
+    """The metric that ranks a row; rows are ranked among those with the same one.
+
+    Rows with a threshold share their detector's AUROC and are ranked by their decisions. Folds of a static graph count
+    alike; years count by their number of new vertices, because many have but one or two.
+    """
+    if threshold:
+        return "mcc"
+    return "auroc_mean" if protocol in STATIC_PROTOCOLS else "auroc_weighted"
 
 
 class Row(_Part):
@@ -175,6 +206,8 @@ class Row(_Part):
                 raise ValueError(f"{name}_mean: {figures.mean} is above {known.high:g}")
         if not self.key.stream_checksum and self.facts.trust != "printed":
             raise ValueError(f"stream_checksum: {NO_CHECKSUM}")
+        if not self.key.budget_version and self.facts.trust != "printed":
+            raise ValueError(f"budget_version: {NO_BUDGET_VERSION}")
         return self
 
     @classmethod

@@ -1,9 +1,9 @@
 """From year rows to one value a method, seed and metric.
 
 Accuracy and most others are means over the years that have a value. AUROC over years comes three ways:
-`auroc_weighted` by the number of new vertices, which ranks; `auroc_mean` over years with at least five of them;
+`auroc_weighted` by the number of new vertices; `auroc_mean` over years with at least five of them, and over all folds;
 `auroc_paper` over every year that has one, the validation year included. Scores of different years are never pooled:
-they come from different models.
+they come from different models. Decisions are: `pooled.py` says how.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
+from lgl_bench.leaderboard.pooled import COUNTS, REGRET, UNDEFINED, pooled, regret
 from lgl_bench.leaderboard.schema import HEADLINE
 from lgl_bench.metrics.over_time import area_over_time
 
@@ -35,7 +36,7 @@ METHOD_KEYS = (
 """What tells the methods of one run apart in its year rows."""
 FEWEST_NEW = 5
 _OF_AUROC = ("auroc_weighted", "auroc_mean", "auroc_paper")
-_DECISIONS = ("micro_f1", "macro_f1", "mcc", "open_f1", "rejected_share")
+_DECISIONS = ("micro_f1", "macro_f1", "open_f1", "rejected_share", *UNDEFINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class SeedValues:
 
     Attributes:
         methods: One row a method, in the order of their first appearance, with the columns `METHOD_KEYS`.
+        row_method: Of each year row, the row of `methods`.
         method: Of each pair, the row of `methods`.
         seed: Of each pair.
         values: Per metric, of each pair.
@@ -52,6 +54,7 @@ class SeedValues:
     """
 
     methods: pd.DataFrame
+    row_method: IntArray
     method: IntArray
     seed: IntArray
     values: dict[str, FloatArray]
@@ -71,9 +74,11 @@ def seed_values(years: pd.DataFrame) -> SeedValues:
     pair[ok] = codes
     test = ok & (years["role"] == "test").to_numpy(dtype=bool)
     # A validation fold of a static protocol hides a class of its own; only a validation year joins auroc_paper.
-    any_year = ok & (test | (years["fold"] == "").to_numpy(dtype=bool))
+    is_year = (years["fold"] == "").to_numpy(dtype=bool)
+    any_year = ok & (test | is_year)
     found = SeedValues(
         methods,
+        method,
         np.array(seen.get_level_values(0), dtype=np.int64),
         np.array(seen.get_level_values(1), dtype=np.int64),
         {},
@@ -81,23 +86,26 @@ def seed_values(years: pd.DataFrame) -> SeedValues:
         {},
     )
     new = years["n_new"].to_numpy(dtype=np.float64) if "n_new" in years else np.full(len(years), np.nan)
-    for metric in metrics_of(years):
+    for metric in (name for name in metrics_of(years) if name not in UNDEFINED):
         column = "auroc" if metric in _OF_AUROC else metric
         numbers = years[column].to_numpy(dtype=np.float64) if column in years else np.full(len(years), np.nan)
         among, weights = test, np.ones(len(years))
         if metric == "auroc_weighted":
             weights = new
         elif metric == "auroc_mean":
-            among = test & (new >= FEWEST_NEW)
+            among = test & ((new >= FEWEST_NEW) | ~is_year)
         elif metric == "auroc_paper":
             among = any_year
         _fill(found, metric, pair, among & ~np.isnan(numbers), numbers, weights)
         found.reasons[metric] = _reasons(years, metric, column, method, ok, test, len(methods))
+    _fill_pooled(found, years, pair, test)
+    for metric in UNDEFINED:
+        found.reasons[metric] = _reasons(years, metric, "", method, ok, test, len(methods))
     for column in ("auroc", "accuracy"):
         _fill_area(found, f"{column}_area", years, column, pair, test)
         found.reasons[f"{column}_area"] = _reasons(years, "", column, method, ok, test, len(methods))
     folds = np.zeros(len(methods), dtype=bool)
-    folds[method[(years["fold"] != "").to_numpy(dtype=bool)]] = True
+    folds[method[~is_year]] = True
     for column in ("auroc", "accuracy"):
         reasons = found.reasons[f"{column}_area"]
         reasons[folds & (reasons != "")] = "tasks are folds, not years"
@@ -122,6 +130,16 @@ def _fill(
     found.years[metric] = np.where(there, count, 0).astype(np.int64)
 
 
+def _fill_pooled(found: SeedValues, years: pd.DataFrame, pair: IntArray, test: BoolArray) -> None:
+    sums = pooled(years, pair, test, len(found.method))
+    for metric, values in sums.scores().items():
+        found.values[metric] = values
+        found.years[metric] = np.where(np.isnan(values), 0, sums.years)
+    mcc = found.values["mcc"]
+    found.values[REGRET] = regret(found.methods, found.method, found.seed, mcc, sums.years)
+    found.years[REGRET] = np.where(np.isnan(found.values[REGRET]), 0, sums.years)
+
+
 def _fill_area(
     found: SeedValues, metric: str, years: pd.DataFrame, column: str, pair: IntArray, test: BoolArray
 ) -> None:
@@ -144,7 +162,10 @@ def _reasons(
     """Why a method has no value: what its first year says, else what its failed fits say, else the general reason."""
     found = np.full(size, "", dtype=object)
     general = "no value in any year"
-    if metric in _OF_AUROC:
+    if metric in UNDEFINED:
+        counted = all(name in years for name in COUNTS)
+        general = UNDEFINED[metric] if counted else "the year rows hold no counts of decisions"
+    elif metric in _OF_AUROC:
         general = f"no year with {FEWEST_NEW} new vertices" if metric == "auroc_mean" else "no year with new vertices"
     said = years.get(f"{column}_reason")
     if said is not None and metric != "auroc_mean":

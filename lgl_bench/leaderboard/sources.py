@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.leaderboard.answers import Labels, Run
+from lgl_bench.leaderboard.floor import above_floor, against_floor
 from lgl_bench.leaderboard.folder import folder_rows
+from lgl_bench.leaderboard.ranking import against_best
 from lgl_bench.leaderboard.reading import read_board
 from lgl_bench.leaderboard.schema import KEY
+from lgl_bench.leaderboard.standing import Pairs, pairs_tested
+from lgl_bench.leaderboard.testing import Tester
 from lgl_bench.leaderboard.writing import canonical
+from lgl_bench.streams.stream import Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,63 @@ def open_board(path: Path) -> Board:
             )
         return Board(str(path), frame, path)
     return Board(str(path), read_board(path), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Several boards as one table, and what its rows are tested with.
+
+    Attributes:
+        frame: All rows, with `above_floor` filled and a column `board`, the position of the board each is from.
+        runs: The run of each board; None for a CSV.
+        tester: What asks the runs' answers.
+    """
+
+    frame: pd.DataFrame
+    runs: list[Run | None]
+    tester: Tester
+
+
+def pool(boards: Sequence[Board], tester: Tester | None = None) -> Pool:
+    """Puts boards together; what is tested within a run folder is kept there.
+
+    Raises:
+        DataError: Two boards have a row with the same key.
+    """
+    tester = tester or Tester()
+    runs = [Run(board.folder) if board.folder is not None else None for board in boards]
+    owner = [at for at, board in enumerate(boards) for _ in range(len(board.frame))]
+    frame = settled(merge(boards).assign(board=owner), runs, tester)
+    tester.keep()
+    return Pool(frame, runs, tester)
+
+
+def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> pd.DataFrame:
+    """The rows with `above_floor` filled; every test that a table shows is made, each method's answers drawn once."""
+    best, floor = against_best(frame), against_floor(frame)
+    together = Pairs(*(np.concatenate(parts) for parts in zip(best, floor, strict=True)))
+    pairs_tested(frame, together, runs, tester)
+    return frame.assign(above_floor=above_floor(frame, runs, tester))
+
+
+def settled_run(frame: pd.DataFrame, run: Run, streams: Mapping[str, Stream]) -> pd.DataFrame:
+    """The rows of a run that has just been graded, with `above_floor` filled; its tests are kept in its folder.
+
+    Args:
+        frame: The rows.
+        run: With its year rows and answers.
+        streams: By name, for their labels.
+    """
+    checksums = dict(zip(frame["stream"], frame["stream_checksum"], strict=True))
+    labels = {
+        (name, checksums[name]): Labels(stream.ids, stream.labels)
+        for name, stream in streams.items()
+        if name in checksums
+    }
+    tester = Tester(labels=labels)
+    found = settled(frame.assign(board=0), [run], tester).drop(columns="board")
+    tester.keep()
+    return found
 
 
 def run_folders(below: Path = Path("runs")) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Which statistics a pair of rows gets, given what is at hand.
+"""Which statistics a pair of rows gets, given what is available.
 
 - both rows from run folders, years or a published split: the paired bootstrap over seeds and vertices, with the exact
   sign-flip test over years beside it;
@@ -21,11 +21,13 @@ import numpy as np
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.types import FloatArray
 from lgl_bench.leaderboard.answers import Answers, Labels, Method, Plan, load_answers, shared, stream_labels
+from lgl_bench.leaderboard.kept import Kept
 from lgl_bench.leaderboard.stats import bootstrap
 from lgl_bench.leaderboard.stats.bootstrap import Resampled, resample
-from lgl_bench.leaderboard.stats.resampled import corrected_t, is_random, split_ratio
+from lgl_bench.leaderboard.stats.evidence import Evidence, of_seeds
+from lgl_bench.leaderboard.stats.resampled import is_random, split_ratio
 from lgl_bench.leaderboard.stats.signflip import FEWEST_YEARS, MOST_YEARS, sign_flip
-from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS, Difference, paired
+from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
 
 BOOTSTRAP = "bootstrap"
 RESAMPLED = "resampled-t"
@@ -36,7 +38,7 @@ EXPLAINED = {
     BOOTSTRAP: "paired bootstrap over seeds and vertices, new and known apart within each year; the years are fixed",
     RESAMPLED: "corrected resampled t-test over seeds, each of which splits the graph anew (Nadeau and Bengio 2003)",
     SEEDS: "paired t over seeds; the vertices are taken as fixed",
-    WELCH: "no answers at hand: only the spread over seeds is compared, by Welch's t, corrected where seeds split anew",
+    WELCH: "no answers: only the spread over seeds is compared, by Welch's t, corrected where seeds split anew",
     PRINTED: "printed: no interval, not tested",
 }
 
@@ -62,43 +64,91 @@ class Outcome:
     """What came of a question.
 
     Attributes:
+        evidence: The difference, and what its error is made of.
         test: One of the names above.
-        seeds: Seeds behind it.
         years: Years behind the sign-flip test; 0 where it was not made.
         years_p: Its p, which assumes independent years.
         note: What could not be done, and why.
     """
 
-    difference: Difference
+    evidence: Evidence
     test: str
-    seeds: int
     years: int = 0
     years_p: float | None = None
     note: str = ""
+
+    @property
+    def seeds(self) -> int:
+        """Paired seeds behind it."""
+        return int(self.evidence.seeds)
 
 
 class Tester:
     """Answers questions, those that share their answers together, so that each method is drawn once.
 
+    What a run folder keeps of its own tests (`kept.py`) is not computed again.
+
     Args:
         data_dir: Where streams are kept.
         draws: Of the bootstrap.
         seed: Of the draws.
+        labels: Of streams that are loaded already, by name and checksum.
     """
 
-    def __init__(self, data_dir: Path | None = None, draws: int = bootstrap.DRAWS, seed: int = 0) -> None:
+    def __init__(
+        self,
+        data_dir: Path | None = None,
+        draws: int = bootstrap.DRAWS,
+        seed: int = 0,
+        labels: Mapping[tuple[str, str], Labels] | None = None,
+    ) -> None:
         self.data_dir = data_dir
         self.draws = draws
         self.seed = seed
-        self._labels: dict[tuple[str, str], Labels | str] = {}
+        self._labels: dict[tuple[str, str], Labels | str] = dict(labels or {})
+        self._kept: dict[Path, Kept] = {}
 
     def ask(self, questions: Sequence[Question]) -> list[Outcome]:
-        """One outcome a question."""
+        """One outcome per question."""
+        known = {number: found for number, question in enumerate(questions) if (found := self._look_up(question))}
+        fresh = {number: question for number, question in enumerate(questions) if number not in known}
+        asked = dict(zip(fresh, self._test(list(fresh.values())), strict=True))
+        for number, outcome in asked.items():
+            kept = self._kept_of(fresh[number])
+            if kept is not None and outcome.test in (BOOTSTRAP, RESAMPLED):
+                kept.add(_place(fresh[number]), _entry(outcome))
+        return [known[number] if number in known else asked[number] for number in range(len(questions))]
+
+    def keep(self) -> None:
+        """Writes what was tested within run folders, so that nobody computes it again."""
+        for kept in self._kept.values():
+            kept.write()
+
+    def _kept_of(self, question: Question) -> Kept | None:
+        """What the run folder of both rows keeps; None where they are from two."""
+        folder = question.a[0].folder
+        if question.b[0].folder != folder:
+            return None
+        if folder not in self._kept:
+            self._kept[folder] = Kept(folder, self.draws, self.seed)
+        return self._kept[folder]
+
+    def _look_up(self, question: Question) -> Outcome | None:
+        kept = self._kept_of(question)
+        found = kept.get(_place(question)) if kept is not None else None
+        try:
+            return _outcome_of(found) if found is not None else None
+        except (KeyError, TypeError):  # somebody else's file under that name
+            return None
+
+    def _test(self, questions: Sequence[Question]) -> list[Outcome]:
         found: dict[int, Outcome] = {}
         drawn: dict[tuple[str, str, Plan], list[int]] = defaultdict(list)
         for number, question in enumerate(questions):
             if is_random(question.split):
                 found[number] = _resplit(question)
+            elif not all(run.has_answers for run, _ in (question.a, question.b)):
+                found[number] = _over_seeds(question, f"{question.b[0].folder}/answers is missing")
             elif question.metric in bootstrap.METRICS:
                 drawn[question.stream, question.checksum, shared([question.a, question.b])].append(number)
             else:
@@ -153,7 +203,7 @@ def _outcome(question: Question, graded: dict[Any, dict[str, Resampled]], plan: 
             if any(abs(noted[s] - v) > 1e-6 for s, v in zip(plan.seeds, values.points, strict=True) if s in noted):
                 return _over_seeds(question, "the stored answers do not give the numbers of the row")
     note = f"{plan.left_out} tasks left out that not every seed answered" if plan.left_out else ""
-    found = Outcome(bootstrap.difference(a, b), BOOTSTRAP, len(plan.seeds), note=note)
+    found = Outcome(bootstrap.evidence(a, b), BOOTSTRAP, note=note)
     years = len(a.tasks)
     if question.split == "temporal" and FEWEST_YEARS <= years <= MOST_YEARS:
         found.years, found.years_p = years, sign_flip((b.tasks - a.tasks).mean(axis=1))
@@ -166,14 +216,11 @@ def _name(method: Method) -> tuple[str, ...]:
 
 
 def _resplit(question: Question) -> Outcome:
-    differences = _paired(question)
-    found = corrected_t(differences, split_ratio(question.split))
-    return _few(Outcome(_same(differences, found), RESAMPLED, len(differences)))
+    return _few(Outcome(of_seeds(_paired(question), split_ratio(question.split)), RESAMPLED))
 
 
 def _over_seeds(question: Question, why: str) -> Outcome:
-    differences = _paired(question)
-    return _few(Outcome(_same(differences, paired(differences)), SEEDS, len(differences), note=why))
+    return _few(Outcome(of_seeds(_paired(question)), SEEDS, note=why))
 
 
 def _paired(question: Question) -> FloatArray:
@@ -181,13 +228,24 @@ def _paired(question: Question) -> FloatArray:
     return np.array([b[seed] - a[seed] for seed in sorted(set(a) & set(b))])
 
 
-def _same(differences: FloatArray, found: Difference) -> Difference:
-    """Equal values of every seed are a tie, however few."""
-    return Difference(0.0, 0.0, 0.0, 1.0) if len(differences) and not differences.any() else found
-
-
 def _few(found: Outcome) -> Outcome:
-    if found.seeds < FEWEST_SEEDS and np.isnan(found.difference.p):
+    if found.seeds < FEWEST_SEEDS and np.isnan(found.evidence.difference().p):
         few = f"{found.seeds} paired seeds, {FEWEST_SEEDS} are needed"
         found.note = f"{found.note}; {few}" if found.note else few
     return found
+
+
+def _place(question: Question) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    return question.a[1], question.b[1], question.metric
+
+
+def _entry(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as JSON can hold it."""
+    plain = {name: None if np.isnan(value) else value for name, value in outcome.evidence._asdict().items()}
+    about = {"test": outcome.test, "years": outcome.years, "years_p": outcome.years_p, "note": outcome.note}
+    return plain | about
+
+
+def _outcome_of(entry: Mapping[str, Any]) -> Outcome:
+    parts = {name: np.nan if entry[name] is None else entry[name] for name in Evidence._fields}
+    return Outcome(Evidence(**parts), entry["test"], entry["years"], entry["years_p"], entry["note"])

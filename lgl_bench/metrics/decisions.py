@@ -1,13 +1,18 @@
-"""How good the decision between known and new is."""
+"""How good the decision between known and new is.
+
+What sets new against known (macro F1, Matthews' correlation) is undefined where only one kind is there, not 0: with
+zeros a perfect decision would lose points in every year without new vertices, and rejecting nobody would gain on it.
+Counts of decisions may be added up over years, because decisions are final; `matthews` grades the sums.
+"""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from lgl_bench.core.matthews import matthews
 from lgl_bench.core.types import BoolArray, IntArray, Value
 from lgl_bench.metrics.confusion import codes, f1_per_class
+from lgl_bench.metrics.ranking import one_sided
 
 
 def micro_f1(new: BoolArray, rejected: BoolArray) -> Value:
@@ -22,32 +27,28 @@ def micro_f1(new: BoolArray, rejected: BoolArray) -> Value:
 
 
 def macro_f1(new: BoolArray, rejected: BoolArray) -> Value:
-    """Mean of the F1 of known and of new; a side that is neither there nor called counts 0.
+    """Mean of the F1 of known and of new; undefined where one kind is not there.
 
     >>> new = np.array([True, True, False, False])
     >>> round(macro_f1(new, np.array([True, False, False, False])).value, 4)
     0.7333
     """
-    if not len(new):
-        return Value(None, "no scored vertex")
+    if reason := _undefined(new):
+        return Value(None, reason)
     return Value((_f1(new, rejected) + _f1(~new, ~rejected)) / 2)
 
 
 def mcc(new: BoolArray, rejected: BoolArray) -> Value:
-    """Matthews correlation of truth and decision; 0 where one of them does not vary.
-
-    (TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)), Matthews 1975.
+    """Matthews' correlation of truth and decision; 0 where all are called the same, undefined where all are.
 
     >>> new = np.array([True, True, False, False])
     >>> round(mcc(new, np.array([True, False, False, False])).value, 4)
     0.5774
     """
-    if not len(new):
-        return Value(None, "no scored vertex")
-    tp, tn = int((new & rejected).sum()), int((~new & ~rejected).sum())
-    fp, fn = int((~new & rejected).sum()), int((new & ~rejected).sum())
-    below = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    return Value((tp * tn - fp * fn) / below if below else 0.0)
+    if reason := _undefined(new):
+        return Value(None, reason)
+    cells = (new & rejected, ~new & ~rejected, ~new & rejected, new & ~rejected)
+    return Value(float(matthews(*(cell.sum() for cell in cells))))
 
 
 def open_f1(truth: IntArray, predicted: IntArray, known: IntArray, rejected: BoolArray) -> Value:
@@ -83,6 +84,10 @@ def rejected_share(rejected: BoolArray) -> Value:
     if not len(rejected):
         return Value(None, "no scored vertex")
     return Value(float(rejected.mean()))
+
+
+def _undefined(new: BoolArray) -> str:
+    return one_sided(new) if len(new) else "no scored vertex"
 
 
 def _f1(truth: BoolArray, called: BoolArray) -> float:

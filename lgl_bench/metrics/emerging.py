@@ -1,5 +1,8 @@
 """Classes that emerge: how long until they are detected, and until they are classified once their labels are there.
 
+A delay never stands alone: rejecting everything detects every class at once, so the share of known vertices that the
+same decisions call new is part of the answer.
+
 A class emerges in the first year it appears among the scored vertices while the model does not know it. Without a label
 delay it is new in that year alone and known from the next year on; with a delay it stays new for longer. Everything is
 read off the stored answers, year by year; delays are differences of years, so a gap between years counts in full.
@@ -7,8 +10,10 @@ read off the stored answers, year by year; delays are differences of years, so a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +42,18 @@ class YearAnswers:
     novelty: FloatArray | None = None
 
 
+class Detection(NamedTuple):
+    """When a class was detected, and at which price.
+
+    Attributes:
+        delay: Years from its birth; without one, why it was not detected.
+        false_alarm_rate: Share of known vertices that the same decisions call new.
+    """
+
+    delay: Value
+    false_alarm_rate: Value
+
+
 def emerging_classes(years: Sequence[YearAnswers]) -> dict[int, int]:
     """The year each class was born: when it first appears among the scored vertices, unknown to the model.
 
@@ -54,8 +71,8 @@ def emerging_classes(years: Sequence[YearAnswers]) -> dict[int, int]:
     return born
 
 
-def detection_delay(years: Sequence[YearAnswers], share: float = 0.5, auroc: float = 0.8) -> dict[int, Value]:
-    """Years from the birth of each emerging class until it is detected while it is still new; 0 is at once.
+def detection_delay(years: Sequence[YearAnswers], share: float = 0.5, auroc: float = 0.8) -> dict[int, Detection]:
+    """Years from the birth of each emerging class until it is detected while it is still new, with the false alarms.
 
     A class is detected in a year when at least `share` of its scored vertices are rejected; for a plain cut, `rejected`
     is novelty above it. Where the year has no decisions, only novelty, it is detected when the AUROC of its vertices
@@ -63,23 +80,40 @@ def detection_delay(years: Sequence[YearAnswers], share: float = 0.5, auroc: flo
     AUROC and it is not detected. Years in which the class has no scored vertex show nothing, but count. A class that is
     not detected has no delay: it was known before it was detected, or is still new in the last year given.
 
+    The false-alarm rate is that of the years the class was looked for: those in which it was scored while new, up to
+    the one that detected it. It is the number of their known vertices that were rejected, divided by the number of
+    their known vertices. Where there are no decisions, a known vertex counts as rejected if its novelty is not below
+    the highest cut that still finds `share` of the class in that year.
+
     >>> first = YearAnswers(2000, np.array([0, 7, 7]), np.array([0]), rejected=np.array([False, False, False]))
-    >>> second = YearAnswers(2001, np.array([7, 7, 8]), np.array([0]), rejected=np.array([True, False, False]))
-    >>> detection_delay([first, second])
-    {7: Value(value=1.0, reason=''), 8: Value(value=None, reason='never detected by the last year')}
+    >>> second = YearAnswers(2001, np.array([0, 7, 7]), np.array([0]), rejected=np.array([True, True, False]))
+    >>> found = detection_delay([first, second])[7]
+    >>> found.delay.value, found.false_alarm_rate.value
+    (1.0, 0.5)
     """
     ordered = _ordered(years)
     delays: dict[int, Value] = {}
+    counts: dict[int, list[int]] = {}
     born = emerging_classes(ordered)
     for year in ordered:
-        for label, found in _detected(year, share, auroc):
-            if found and label not in delays:
+        known = int(np.isin(year.truth, year.known).sum())
+        for label, found, alarms in _detected(year, share, auroc):
+            if label in delays:
+                continue
+            so_far = counts.setdefault(label, [0, 0])
+            so_far[0] += alarms
+            so_far[1] += known
+            if found:
                 delays[label] = Value(float(year.time - born[label]))
-    known = {label for year in ordered for label in year.known.tolist()}
+    known_later = {label for year in ordered for label in year.known.tolist()}
     for label in born:
-        late = "known before it was detected" if label in known else "never detected by the last year"
+        late = "known before it was detected" if label in known_later else "never detected by the last year"
         delays.setdefault(label, Value(None, late))
-    return {label: delays[label] for label in born}
+    return {label: Detection(delays[label], _rate(*counts[label])) for label in born}
+
+
+def _rate(alarms: int, known: int) -> Value:
+    return Value(alarms / known) if known else Value(None, "no scored vertex of a known class")
 
 
 def classification_lag(years: Sequence[YearAnswers], share: float = 0.5) -> dict[int, Value]:
@@ -123,31 +157,40 @@ def _why_no_lag(label: int, since: dict[int, int], scored: set[int]) -> str:
     return "not classified correctly by the last year" if label in scored else "no scored vertex once it was known"
 
 
-def _detected(year: YearAnswers, share: float, auroc: float) -> list[tuple[int, bool]]:
-    """Each class that is new this year, and whether it is detected."""
+def _detected(year: YearAnswers, share: float, auroc: float) -> list[tuple[int, bool, int]]:
+    """Each class that is new this year, whether it is detected, and how many known vertices are called new with it."""
     new = ~np.isin(year.truth, year.known)
     classes, place = np.unique(year.truth[new], return_inverse=True)
     if year.rejected is not None:
         found = _shares(year.rejected[new], place, len(classes)) >= share
+        alarms = [int(year.rejected[~new].sum())] * len(classes)
     elif year.novelty is not None:
-        found = _auroc_per_class(year.novelty[new], place, len(classes), year.novelty[~new]) >= auroc
+        ascending = np.sort(year.novelty[~new])
+        found = _auroc_per_class(year.novelty[new], place, len(classes), ascending) >= auroc
+        alarms = [_alarms(year.novelty[new][place == at], ascending, share) for at in range(len(classes))]
     else:
         raise UsageError(f"the answers of {year.time} have neither rejections nor novelty, so nothing can be detected")
-    return list(zip(classes.tolist(), found.tolist(), strict=True))
+    return list(zip(classes.tolist(), found.tolist(), alarms, strict=True))
+
+
+def _alarms(novelty: FloatArray, known: FloatArray, share: float) -> int:
+    """Known vertices, by ascending novelty, that are not below the highest cut that finds `share` of a class."""
+    least = max(math.ceil(share * len(novelty) - 1e-9), 1)
+    cut = np.sort(novelty)[len(novelty) - least]
+    return int(len(known) - np.searchsorted(known, cut, side="left"))
 
 
 def _shares(hits: BoolArray, place: IntArray, classes: int) -> FloatArray:
     return np.bincount(place, weights=hits, minlength=classes) / np.bincount(place, minlength=classes)
 
 
-def _auroc_per_class(novelty: FloatArray, place: IntArray, classes: int, known: FloatArray) -> FloatArray:
-    """AUROC of the vertices of each class against the known ones, with one sort for all; 0 without a known one."""
-    if not len(known):
+def _auroc_per_class(novelty: FloatArray, place: IntArray, classes: int, ascending: FloatArray) -> FloatArray:
+    """AUROC of the vertices of each class against the known ones in ascending order; 0 without a known one."""
+    if not len(ascending):
         return np.zeros(classes)
-    ascending = np.sort(known)
     # Known vertices below count 1 and equal ones 1/2; twice that is whole, so that 0.8 is met exactly where it is met.
     twice = np.searchsorted(ascending, novelty, side="left") + np.searchsorted(ascending, novelty, side="right")
-    pairs = np.bincount(place, minlength=classes) * len(known)
+    pairs = np.bincount(place, minlength=classes) * len(ascending)
     return np.bincount(place, weights=twice, minlength=classes) / (2 * pairs)
 
 

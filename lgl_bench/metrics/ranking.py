@@ -14,7 +14,7 @@ def auroc(new: BoolArray, novelty: FloatArray) -> Value:
     >>> auroc(np.array([True, False, False]), np.array([0.5, 0.5, 0.1])).value
     0.75
     """
-    if reason := _one_sided(new):
+    if reason := one_sided(new):
         return Value(None, reason)
     found, called = _cumulated(new, novelty)
     # Known vertices that enter with a cut lie below the new ones found before it, and tie with those that enter too.
@@ -32,7 +32,7 @@ def aupr(new: BoolArray, novelty: FloatArray) -> Value:
     >>> round(aupr(np.array([True, False, True]), np.array([0.9, 0.8, 0.7])).value, 4)
     0.8333
     """
-    return Value(None, reason) if (reason := _one_sided(new)) else Value(_average_precision(new, novelty))
+    return Value(None, reason) if (reason := one_sided(new)) else Value(_average_precision(new, novelty))
 
 
 def aupr_known(new: BoolArray, novelty: FloatArray) -> Value:
@@ -44,7 +44,7 @@ def aupr_known(new: BoolArray, novelty: FloatArray) -> Value:
     >>> round(aupr_known(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1])).value, 4)
     0.8333
     """
-    return Value(None, reason) if (reason := _one_sided(new)) else Value(_average_precision(~new, -novelty))
+    return Value(None, reason) if (reason := one_sided(new)) else Value(_average_precision(~new, -novelty))
 
 
 def prevalence(new: BoolArray) -> Value:
@@ -67,7 +67,7 @@ def fpr95(new: BoolArray, novelty: FloatArray) -> Value:
     >>> fpr95(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1])).value
     0.5
     """
-    return Value(None, reason) if (reason := _one_sided(new)) else Value(_fpr(new, novelty, 0.95))
+    return Value(None, reason) if (reason := one_sided(new)) else Value(_fpr(new, novelty, 0.95))
 
 
 def fpr95_known(new: BoolArray, novelty: FloatArray) -> Value:
@@ -79,7 +79,7 @@ def fpr95_known(new: BoolArray, novelty: FloatArray) -> Value:
     >>> fpr95_known(np.array([True, False, True, True]), np.array([0.9, 0.8, 0.7, 0.1])).value
     0.6666666666666666
     """
-    return Value(None, reason) if (reason := _one_sided(new)) else Value(_fpr(~new, -novelty, 0.95))
+    return Value(None, reason) if (reason := one_sided(new)) else Value(_fpr(~new, -novelty, 0.95))
 
 
 def oscr(new: BoolArray, novelty: FloatArray, correct: BoolArray) -> Value:
@@ -94,7 +94,7 @@ def oscr(new: BoolArray, novelty: FloatArray, correct: BoolArray) -> Value:
     >>> oscr(new, np.array([0.9, 0.5, 0.1]), correct).value
     0.5
     """
-    if reason := _one_sided(new):
+    if reason := one_sided(new):
         return Value(None, reason)
     right = ~new & correct
     if not right.any():
@@ -105,7 +105,7 @@ def oscr(new: BoolArray, novelty: FloatArray, correct: BoolArray) -> Value:
     return Value(found * float(right.sum() / (~new).sum()))
 
 
-def _one_sided(new: BoolArray) -> str:
+def one_sided(new: BoolArray) -> str:
     """Why new and known cannot be ranked against each other; empty where they can."""
     if not new.any():
         return "no new vertex"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lgl_bench.report.charts import Axes, Chart, Dot, Series, chart
-from lgl_bench.report.metrics import RANKS
 from lgl_bench.report.names import shape
 from lgl_bench.report.panel import Panel, Table
 from lgl_bench.report.rows import Row
@@ -39,7 +38,7 @@ def cost_panel(rows: Sequence[Row]) -> Panel:
         here = [row for row in here if row.fit_seconds]
         if not here:
             continue
-        points = [(row.fit_seconds or 0.0, row.figures[RANKS].mean or 0.0) for row in here]
+        points = [(row.fit_seconds or 0.0, row.figures[row.ranks_by].mean or 0.0) for row in here]
         front = pareto(points)
         charts.append(_chart(here, points, front, place.label))
         table += [
@@ -48,7 +47,7 @@ def cost_panel(rows: Sequence[Row]) -> Panel:
         ]
     if not charts:
         return Panel(name, title, about, empty="No row has both a cost and an AUROC.")
-    columns = ("place", "backbone", "detector", "fit_seconds", f"{RANKS}_mean", "peak_memory_mb", "on_front")
+    columns = ("place", "backbone", "detector", "fit_seconds", "auroc", "peak_memory_mb", "on_front")
     return Panel(name, title, about, tuple(charts), Table(columns, table))
 
 

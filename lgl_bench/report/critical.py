@@ -11,59 +11,73 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lgl_bench.leaderboard.across import MOST_METHODS
+from lgl_bench.leaderboard.across import MOST_METHODS, Streams, over_streams
 from lgl_bench.leaderboard.stats.ranks import FEWEST_STREAMS, Ranking, rank_over_streams, too_few
 from lgl_bench.report.charts import Chart, svg
-from lgl_bench.report.metrics import RANKS
 from lgl_bench.report.panel import Panel, Table
 from lgl_bench.report.rows import Row
+from lgl_bench.report.sources import PLACE
 from lgl_bench.report.svg import Scale, tag, text
 
 _WIDTH = 760.0
 
 
-def values_over_streams(rows: Sequence[Row]) -> pd.DataFrame:
-    """One row a stream and a column for every method that all streams have.
-
-    A method has one value a stream: its best variant's, the mean over places of that stream.
-    """
-    usable = [row for row in rows if not row.threshold and row.rank is not None]
-    cells = [
-        (row.place.stream, row.place.label, f"{row.method[1]}, {row.backbone}", row.figures[RANKS].mean)
-        for row in usable
-    ]
-    frame = pd.DataFrame(cells, columns=["stream", "place", "method", "value"])
-    best = frame.groupby(["stream", "place", "method"])["value"].max()
-    return best.groupby(["stream", "method"]).mean().unstack("method").dropna(axis="columns")
-
-
 def critical_panel(rows: Sequence[Row]) -> Panel:
-    """The diagram, from six streams on."""
+    """One diagram per group of streams that may be set beside each other, from six streams on."""
     title, name = "Critical differences", "critical"
     about = (
         "Mean rank over streams, 1 is best. Methods joined by a bar cannot be told apart (Wilcoxon's signed ranks over "
-        "streams, Holm, 5 %)."
+        "streams, Holm, 5 %). Suites, splits, tracks, budgets and their versions, twins and real streams are never "
+        "pooled. A method of which a stream has several variants is left out: the best of them would be chosen on the "
+        "test."
     )
-    values = values_over_streams(rows)
-    streams, methods = values.shape
+    found = over_streams(_values(rows)) if rows else []
+    charts: list[Chart] = []
+    table: list[tuple[object, ...]] = []
+    reasons: list[str] = []
+    for one in found:
+        why = _why_not(one)
+        if why:
+            reasons.append(f"{one.label}: {why}.")
+            continue
+        methods = [str(method) for method in one.table.columns]
+        ranking = rank_over_streams(one.table.to_numpy(dtype=np.float64), methods)
+        charts.append(_diagram(ranking, one.label))
+        table += [(one.label, *cells) for cells in zip(ranking.names, ranking.mean_ranks, strict=True)]
+        if one.left_out:
+            reasons.append(f"{one.label}: left out for their variants: {', '.join(one.left_out)}.")
+    if not charts:
+        return Panel(name, title, about, empty=" ".join(reasons) or f"{too_few(0)}.")
+    columns = ("streams", "method", "mean_rank")
+    return Panel(name, title, " ".join([about, *reasons]), tuple(charts), Table(columns, table), wide=True)
+
+
+def _values(rows: Sequence[Row]) -> pd.DataFrame:
+    cells = [
+        {
+            **dict(zip(PLACE, row.place.values, strict=True)),
+            "method": f"{row.method[1]}, {row.backbone}",
+            "value": np.nan if row.rank is None else row.figures[row.ranks_by].mean,
+        }
+        for row in rows
+        if not row.threshold
+    ]
+    return pd.DataFrame(cells, columns=[*PLACE, "method", "value"])
+
+
+def _why_not(one: Streams) -> str:
+    """Why there is nothing to test; "" where there is."""
+    streams, methods = one.table.shape
+    left_out = f"; left out for their variants: {', '.join(one.left_out)}" if one.left_out else ""
     if streams < FEWEST_STREAMS:
-        return Panel(name, title, about, empty=f"{too_few(streams)} to tell methods apart.")
+        return too_few(streams)
     if methods < 2:
-        return Panel(name, title, about, empty="fewer than two methods have a value on every stream.")
-    if methods > MOST_METHODS:
-        # As `compare` does: Holm over so many pairs leaves nothing to find.
-        return Panel(
-            name,
-            title,
-            about,
-            empty=f"{methods} methods are too many to test pair by pair; at most {MOST_METHODS} are.",
-        )
-    ranking = rank_over_streams(values.to_numpy(dtype=np.float64), [str(method) for method in values.columns])
-    table = Table(("method", "mean_rank"), list(zip(ranking.names, ranking.mean_ranks, strict=True)))
-    return Panel(name, title, about, (_diagram(ranking),), table, wide=True)
+        return f"fewer than two methods have one value on every stream{left_out}"
+    # As `compare` does: Holm over so many pairs leaves nothing to find.
+    return f"{methods} methods are too many to test pair by pair; at most {MOST_METHODS} are" * (methods > MOST_METHODS)
 
 
-def _diagram(ranking: Ranking) -> Chart:
+def _diagram(ranking: Ranking, label: str) -> Chart:
     values = ranking.mean_ranks
     line = 22.0
     top = 56.0 + 9 * len(ranking.bars)
@@ -71,7 +85,7 @@ def _diagram(ranking: Ranking) -> Chart:
     low, high = 1.0, max(values[-1], 2.0)
     at = Scale(low, high, 230, _WIDTH - 230)
     parts = [
-        tag("title", text("Critical differences")),
+        tag("title", text(f"Critical differences: {label}")),
         tag("desc", text(f"Mean ranks over {ranking.streams} streams.")),
     ]
     parts.append(tag("line", x1=at(low), x2=at(high), y1=46, y2=46, class_="axis"))
@@ -101,4 +115,4 @@ def _diagram(ranking: Ranking) -> Chart:
     for row, (first, last) in enumerate(ranking.bars):
         y = 54 + 9 * row
         parts.append(tag("line", x1=at(values[first]) - 4, x2=at(values[last]) + 4, y1=y, y2=y, class_="line cd"))
-    return Chart("Critical differences", svg(_WIDTH, height, *parts, css="chart wide"))
+    return Chart(label, svg(_WIDTH, height, *parts, css="chart wide"))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from lgl_bench.leaderboard.budget_notes import budget_notes
+from lgl_bench.leaderboard.floor import NO
+from lgl_bench.leaderboard.standing import INCOMPLETE
 from lgl_bench.report.rows import Row
-from lgl_bench.report.sources import Source
+from lgl_bench.report.sources import PLACE, Source
 
 _VERSIONS = ("lgl_bench", "torch", "dgl", "numpy", "python", "git_commit", "created_at")
 
@@ -28,6 +31,10 @@ def notices(sources: Sequence[Source], rows: Sequence[Row]) -> list[str]:
         found.append(f"{len(failed)} of {len(rows)} rows have no result; each cell says why.")
     why = Counter(row.figures[row.ranks_by].reason for row in failed).most_common(3)
     found += [f"Reason of {count} rows: {reason}" for reason, count in why if reason]
+    found += _floor(rows)
+    cut_short = sum(row.word == INCOMPLETE for row in rows)
+    if cut_short:
+        found.append(f"{cut_short} of {len(rows)} rows are incomplete and have no rank: fits failed, as each row says.")
     seeds = max((row.figures[row.ranks_by].seeds or 0 for row in rows), default=0)
     if rows and len(failed) < len(rows) and seeds < 3:
         count = (
@@ -36,12 +43,26 @@ def notices(sources: Sequence[Source], rows: Sequence[Row]) -> list[str]:
         found.append(f"{count} behind each row: there are no intervals, and a lead may be luck.")
     if rows and all(row.curve is not None and row.curve.over_years and len(row.curve.at) == 1 for row in rows):
         found.append("There is a single year: nothing can be drawn over time.")
-    budgets = {row.place.values[-1] for row in rows}
-    if budgets == {"smoke"}:
-        found.append(
-            "The budget is smoke: fits are cut short to try things out, and numbers are lower than they could be."
-        )
+    places = [dict(zip(PLACE, row.place.values, strict=True)) for row in rows]
+    found += budget_notes((place["budget"], int(place["budget_version"]), place["stream"]) for place in places)
     return [*found, *(note for one in sources for note in one.notes)]
+
+
+def _floor(rows: Sequence[Row]) -> list[str]:
+    """What does not stand above the floor, and where there is none."""
+    methods = [row for row in rows if not row.threshold and not row.label and row.rank is not None]
+    below = sum(row.above_floor == NO for row in methods)
+    found = []
+    if below:
+        found.append(
+            f"{below} of {len(methods)} rows of detectors do not beat the best of random, degree and recency beyond "
+            "noise; they are marked '≤ floor'."
+        )
+    with_floor = {row.place for row in rows if row.label == "floor"}
+    without = dict.fromkeys(row.place.label for row in methods if row.place not in with_floor)
+    if without:
+        found.append(f"No row of random, degree or recency: nobody knows what is learned on {', '.join(without)}.")
+    return found
 
 
 def runs_of(sources: Sequence[Source]) -> list[dict[str, str]]:

@@ -53,7 +53,7 @@ def paper_figures(
     Returns:
         The files that were written, and for each figure that was left out, why.
     """
-    rows = report_rows(read_sources(paths))
+    rows = report_rows(read_sources(paths), data_dir)
     places = list(dict.fromkeys(row.place for row in rows))
     facts = _facts(places, data_dir)
     try:

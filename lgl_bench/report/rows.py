@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from lgl_bench.leaderboard.answers import Run
+from lgl_bench.leaderboard.floor import label
+from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.leaderboard.schema import ranks_by
 from lgl_bench.leaderboard.seeds import METHOD_KEYS
+from lgl_bench.leaderboard.sources import settled
+from lgl_bench.leaderboard.standing import BEST, INCONCLUSIVE, TIE, UNRANKED
+from lgl_bench.leaderboard.testing import Tester
 from lgl_bench.report.curves import Curve, curves_of
-from lgl_bench.report.metrics import METRICS, RANKS, RANKS_DECISIONS
+from lgl_bench.report.metrics import DECISIONS, METRICS
 from lgl_bench.report.names import shape, slug
 from lgl_bench.report.sources import METHOD, PLACE, Source
-from lgl_bench.report.ties import ties
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +67,9 @@ class Row:
     Attributes:
         place: Among which rows it is ranked.
         figures: Every metric by name.
-        rank: 1 is best; None where the ranking metric is undefined or the threshold knows the answer.
-        standing: As `ties` says: best, tie, behind, untested, unranked.
+        rank: 1 is best; None where `unranked_reason` says why there is none.
+        standing: As `leaderboard.standing` says.
+        above_floor: Whether it beats the floor beyond noise: yes, no, floor, untested.
         curve: Its values over the years; None where there are none.
         source: Position of the input it is from.
     """
@@ -82,12 +91,29 @@ class Row:
     curve: Curve | None
     source: int
     rank: int | None = None
-    standing: str = "unranked"
+    standing: str = UNRANKED
+    unranked_reason: str = ""
+    above_floor: str = ""
 
     @property
     def method(self) -> tuple[str, str]:
         """Backbone and the detector's names: parameters may differ from stream to stream, as presets do."""
         return self.backbone, shape(self.detector)
+
+    @property
+    def word(self) -> str:
+        """Its standing without the number of seeds it lacks."""
+        return self.standing.partition(" (")[0]
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether it is told apart from the best; also where nothing was tested."""
+        return self.word not in (TIE, INCONCLUSIVE)
+
+    @property
+    def label(self) -> str:
+        """What it is there for: floor, reference, upper bound; "" for a method."""
+        return label(self.detector, self.threshold)
 
     @property
     def page(self) -> str:
@@ -97,38 +123,41 @@ class Row:
     @property
     def ranks_by(self) -> str:
         """The metric that ranks it."""
-        return RANKS_DECISIONS if self.threshold else RANKS
+        return ranks_by(self.place.values[PLACE.index("protocol")], self.threshold)
+
+    @property
+    def detector_ranks_by(self) -> str:
+        """The metric that ranks its detector, whatever the threshold."""
+        return ranks_by(self.place.values[PLACE.index("protocol")], "")
 
 
-def report_rows(sources: Sequence[Source]) -> list[Row]:
-    """Every row of every input, place by place, best first; detection before decisions."""
-    places = _places(sources)
-    found: list[Row] = []
-    for at, source in enumerate(sources):
-        curves = curves_of(source.years)
-        for record in source.board.to_dict("records"):
-            found.append(_row({str(name): value for name, value in record.items()}, places, curves, at))
-    groups: dict[tuple[str, tuple[str, ...], bool], list[Row]] = defaultdict(list)
-    for row in found:
-        groups[row.place.label, row.place.values, bool(row.threshold)].append(row)
-    return [row for key in sorted(groups) for row in _ranked(groups[key])]
+def report_rows(sources: Sequence[Source], data_dir: Path | None = None) -> list[Row]:
+    """Every row of every input, place by place, best first; detection before decisions.
 
+    Ranks, standings and what is above the floor are those of `leaderboard show`.
 
-def _ranked(rows: list[Row]) -> list[Row]:
-    def value(row: Row) -> float | None:
-        return None if shape(row.threshold) == "oracle" else row.figures[row.ranks_by].mean
-
-    ordered = sorted(rows, key=lambda row: (value(row) is None, -(value(row) or 0.0), row.detector, row.backbone))
-    counted = [row for row in ordered if value(row) is not None]
-    split = rows[0].place.values[PLACE.index("split")] if rows else ""
-    standing = ties([row.figures[row.ranks_by] for row in counted], split)
-    return [
-        *(
-            replace(row, rank=1 + sum((value(other) or 0.0) > (value(row) or 0.0) for other in counted), standing=mark)
-            for row, mark in zip(counted, standing, strict=True)
-        ),
-        *ordered[len(counted) :],
+    Args:
+        sources: The inputs.
+        data_dir: Where streams are kept, whose labels tests with answers need.
+    """
+    if not any(len(source.board) for source in sources):
+        return []
+    pooled = pd.concat([source.board.assign(board=at) for at, source in enumerate(sources)], ignore_index=True)
+    runs = [Run(source.folder) if source.folder is not None and len(source.years) else None for source in sources]
+    tester = Tester(data_dir)
+    order = ranked(settled(pooled, runs, tester), runs=runs, tester=tester)
+    tester.keep()
+    places, curves = _places(sources), [curves_of(source.years) for source in sources]
+    found = [
+        _row({str(name): value for name, value in record.items()}, places, curves)
+        for record in order.to_dict("records")
     ]
+    return sorted(found, key=_in_order)
+
+
+def _in_order(row: Row) -> tuple[Any, ...]:
+    place = row.place.label, row.place.values, bool(row.threshold)
+    return *place, row.rank is None, row.rank or 0, row.standing != BEST, row.detector, row.backbone
 
 
 def _places(sources: Sequence[Source]) -> dict[tuple[str, ...], Place]:
@@ -147,9 +176,9 @@ def _places(sources: Sequence[Source]) -> dict[tuple[str, ...], Place]:
 
 
 def _row(
-    record: dict[str, Any], places: dict[tuple[str, ...], Place], curves: dict[tuple[str, ...], Curve], source: int
+    record: dict[str, Any], places: dict[tuple[str, ...], Place], curves: Sequence[dict[tuple[str, ...], Curve]]
 ) -> Row:
-    trials = _number(record["tuning_trials"])
+    trials, source = _number(record["tuning_trials"]), int(record["board"])
     return Row(
         place=places[tuple(record[name] for name in PLACE)],
         **{name: record[name] for name in METHOD},
@@ -160,8 +189,12 @@ def _row(
         peak_memory_mb=_number(record["peak_memory_mb"]),
         n_new=_number(record["n_new"]),
         facts={name: record[name] for name in ("trust", "submitter", "device", "created_at")},
-        curve=curves.get(tuple(record[name] for name in METHOD_KEYS)),
+        curve=curves[source].get(tuple(record[name] for name in METHOD_KEYS)),
         source=source,
+        rank=None if pd.isna(record["rank"]) else int(record["rank"]),
+        standing=record["standing"],
+        unranked_reason=record["unranked_reason"],
+        above_floor=record["above_floor"],
     )
 
 
@@ -170,7 +203,7 @@ def _figure(record: dict[str, Any], metric: str) -> Figure:
     seeds, years = (_number(record[f"{metric}_{part}"]) for part in ("n_seeds", "n_years"))
     reason = record[f"{metric}_reason"]
     if mean is None and not reason:
-        needs = metric in ("micro_f1", "macro_f1", "mcc", "open_f1") and not record["threshold"]
+        needs = metric in DECISIONS and metric != "accuracy" and not record["threshold"]
         reason = "no threshold, so no decisions" if needs else "the table gives no reason"
     std, lo, hi = (_number(record[f"{metric}_{part}"]) for part in ("std", "lo", "hi"))
     n_seeds, n_years = (None if count is None else int(count) for count in (seeds, years))

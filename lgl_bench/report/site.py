@@ -56,7 +56,7 @@ class _Site:
         self.folder = folder
         self.sources = sources
         self.data_dir = data_dir
-        self.rows = report_rows(sources)
+        self.rows = report_rows(sources, data_dir)
         self.pages = 0
         self.places = list(dict.fromkeys(row.place for row in self.rows))
         self.streams = sorted({place.stream for place in self.places})
@@ -182,7 +182,7 @@ def _templates() -> Any:
         raise UsageError("--html needs jinja2; install it with: pip install 'lgl-bench[report]'") from error
     from markupsafe import Markup
 
-    from lgl_bench.report.views import STANDING, amount, said_of
+    from lgl_bench.report.views import NOT_ABOVE_FLOOR, amount, said_of, standing_in_words
 
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
@@ -193,7 +193,8 @@ def _templates() -> Any:
     )
     # Drawings are made by svg.py, which escapes every text itself.
     made.filters |= {"drawing": Markup, "amount": amount, "shape": shape, "said": said_of, "slug": slug}
-    made.globals |= {"standing_words": STANDING}
+    made.filters |= {"standing_in_words": standing_in_words}
+    made.globals |= {"NOT_ABOVE_FLOOR": NOT_ABOVE_FLOOR}
     return made
 
 
@@ -204,14 +205,25 @@ def _title(sources: list[Source]) -> str:
 
 
 def _all_rows(rows: list[Row]) -> Table:
-    columns = ["place", "rank", "standing", "backbone", "head", "detector", "threshold", "preset"]
+    columns = [
+        "place",
+        "rank",
+        "standing",
+        "unranked_reason",
+        "above_floor",
+        "backbone",
+        "head",
+        "detector",
+        "threshold",
+        "preset",
+    ]
     parts = ("mean", "std", "lo", "hi", "seeds", "years", "reason")
     columns += [f"{metric}_{part}" for metric in METRICS for part in parts]
     columns += ["fit_seconds", "peak_memory_mb", "trust", "chosen"]
     found = []
     for row in rows:
-        cells: list[object] = [row.place.label, row.rank, row.standing, row.backbone, row.head, row.detector]
-        cells += [row.threshold, row.preset]
+        cells: list[object] = [row.place.label, row.rank, row.standing, row.unranked_reason, row.above_floor]
+        cells += [row.backbone, row.head, row.detector, row.threshold, row.preset]
         cells += [_rounded(getattr(row.figures[metric], part)) for metric in METRICS for part in parts]
         found.append([*cells, _rounded(row.fit_seconds), _rounded(row.peak_memory_mb), row.facts["trust"], row.chosen])
     return Table(columns, found)

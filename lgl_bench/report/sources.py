@@ -19,8 +19,20 @@ from lgl_bench.report.metrics import METRICS
 
 PLACE = tuple(name for name in KEY if name == "stream" or name in COMPARABLE)
 METHOD = tuple(name for name in KEY if name not in PLACE)
-FACTS = ("chosen", "trust", "submitter", "created_at", "lgl_bench", "torch", "dgl", "python", "device", "git_commit")
-NUMBERS = ("n_new", "fit_seconds", "peak_memory_mb", "tuning_trials")
+FACTS = (
+    "above_floor",
+    "chosen",
+    "trust",
+    "submitter",
+    "created_at",
+    "lgl_bench",
+    "torch",
+    "dgl",
+    "python",
+    "device",
+    "git_commit",
+)
+NUMBERS = ("failed_years", "failed_seeds", "n_new", "fit_seconds", "peak_memory_mb", "tuning_trials")
 _NEEDED = ("stream", "backbone", "detector")
 
 

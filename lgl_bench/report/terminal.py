@@ -11,8 +11,8 @@ import pandas as pd
 
 _STEPS = "▁▂▃▄▅▆▇█"
 _GAP = "·"
-_NAMES = ("stream", "backbone", "detector", "threshold")
-_LEAST = {"stream": 8, "backbone": 6, "detector": 10, "threshold": 8}
+_NAMES = ("stream", "backbone", "detector", "threshold", "note")
+_LEAST = {"stream": 8, "backbone": 6, "detector": 10, "threshold": 8, "note": 11}
 _KEYS = ("stream", "split", "backbone", "head", "detector", "threshold")
 _MOST_YEARS = 24
 
@@ -62,7 +62,7 @@ def board_table(
 
 def _laid_out(cells: dict[str, list[str]], width: int) -> list[str]:
     wide = {name: max(map(_width, (name, *column))) for name, column in cells.items()}
-    for name in ("threshold", "detector", "stream", "backbone"):
+    for name in ("note", "threshold", "detector", "stream", "backbone"):
         excess = _whole(wide) - width
         if name in wide and excess > 0:
             wide[name] = max(wide[name] - excess, min(wide[name], _LEAST[name]))

@@ -8,18 +8,19 @@ from typing import Any
 
 from markupsafe import Markup
 
+from lgl_bench.leaderboard.standing import BEHIND, BEST, INCONCLUSIVE, TIE, UNTESTED
 from lgl_bench.report.marks import interval, spark
 from lgl_bench.report.metrics import DECISIONS, DETECTION, METRICS, Shown
 from lgl_bench.report.names import shape, values
 from lgl_bench.report.rows import Figure, Place, Row
 
 STANDING = {
-    "best": "best of its group",
-    "tie": "not told apart from the best",
-    "behind": "behind the best",
-    "untested": "fewer than three seeds: not tested against the best",
-    "unranked": "not ranked",
+    BEST: "best of its group",
+    TIE: "tie: not told apart from the best, and a hundred seeds would not either if the difference stays",
+    BEHIND: "behind the best",
+    UNTESTED: "fewer than three seeds: not tested against the best",
 }
+NOT_ABOVE_FLOOR = "does not beat random, degree and recency beyond noise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The rows of one place: the lines that are shown, and how many rows there are."""
+    """The rows of one place: the lines that are shown, how many rows there are, and how many tie with the best."""
 
     place: Place
     lines: list[Line]
@@ -88,7 +89,7 @@ def boards(rows: Sequence[Row], most: int | None = None) -> list[Board]:
         (
             "decisions",
             "Who decides well",
-            "Detectors with a threshold, ranked by macro F1 of the decision between new and known.",
+            "Detectors with a threshold, ranked by Matthews' correlation (MCC) of new and rejected.",
             DECISIONS,
             "macro_f1",
             [row for row in rows if row.threshold],
@@ -136,7 +137,14 @@ def _group(place: Place, rows: Sequence[Row], names: Sequence[str], curve: str, 
                 _spark(row, means[row], low, high),
             )
         )
-    return Group(place, lines, len(rows), sum(row.standing == "tie" for row in rows))
+    return Group(place, lines, len(rows), sum(not row.told_apart for row in rows))
+
+
+def standing_in_words(row: Row) -> str:
+    """How a row stands to the best of its group, or why it is not ranked."""
+    if row.word == INCONCLUSIVE:
+        return f"{row.standing}: so many would tell it from the best if the difference stays"
+    return STANDING.get(row.word) or f"not ranked: {row.unranked_reason}"
 
 
 def _spark(row: Row, means: Sequence[float | None], low: float, high: float) -> Markup:

@@ -1,4 +1,4 @@
-"""Per emerging class: how long until it is detected, and until it is classified once its labels are there."""
+"""Per emerging class: how long until it is detected, with how many false alarms, and until it is classified."""
 
 from __future__ import annotations
 
@@ -62,13 +62,15 @@ def _year(answered: Answered, novelty: FloatArray, expression: str, threshold: s
 def _per_class(years: list[YearAnswers]) -> list[dict[str, Any]]:
     if not years:
         return []
-    delays, lags = detection_delay(years), classification_lag(years)
+    found, lags = detection_delay(years), classification_lag(years)
     return [
         {
             "class": label,
             "born": born,
-            "detection_delay": delays[label].value,
-            "detection_delay_reason": delays[label].reason,
+            "detection_delay": found[label].delay.value,
+            "detection_delay_reason": found[label].delay.reason,
+            "false_alarm_rate": found[label].false_alarm_rate.value,
+            "false_alarm_rate_reason": found[label].false_alarm_rate.reason,
             "classification_lag": lags[label].value,
             "classification_lag_reason": lags[label].reason,
         }

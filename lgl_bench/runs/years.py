@@ -145,7 +145,11 @@ def _graded(
         reason = noted.get("failed", {}).get(f"{expression}|{threshold}")
         on = {"threshold": threshold, "track": _track(about["track"], threshold)}
         if rejected is not None:
-            graded.append({**about, **on, **_columns({**values, **_decisions(answered, rejected)})})
+            counts = {
+                "new_rejected": int((answered.new & rejected).sum()),
+                "known_rejected": int((~answered.new & rejected).sum()),
+            }
+            graded.append({**about, **on, **counts, **_columns({**values, **_decisions(answered, rejected)})})
         elif reason is not None:
             graded.append({**about, **on, "status": "failed", "reason": reason})
     return graded

@@ -16,7 +16,7 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.types import IntArray
 from lgl_bench.runs.answers import why_not
-from lgl_bench.runs.budget import budget
+from lgl_bench.runs.budget import Budget, budget
 from lgl_bench.runs.plan import Plan, protocol_settings
 from lgl_bench.runs.rows import AUTO, Candidate, Row
 from lgl_bench.runs.suite import Suite, read_fields
@@ -94,6 +94,7 @@ class Description(BaseModel):
 
     suite: dict[str, Any]
     budget: _Word
+    budget_version: int = Field(ge=1)
     seeds: int = Field(ge=1, le=10_000)
     streams: dict[_Name, Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]]
     stand_ins: dict[_Name, _Text]
@@ -163,7 +164,7 @@ def rebuild(
     """
     suite = suite_of(description)
     try:
-        plan = Plan(suite, budget(description.budget), description.seeds)
+        plan = Plan(suite, _budget(description), description.seeds)
         settings = protocol_settings(suite)
     except UsageError as error:
         raise BundleError(f"plan.json: {error}") from error
@@ -193,6 +194,16 @@ def rebuild(
         raise BundleError("plan.json: 'fits' has more keys than the protocol has tasks")
     _scored(plan)
     return plan, found
+
+
+def _budget(description: Description) -> Budget:
+    found = budget(description.budget)
+    if found.version != description.budget_version:
+        raise BundleError(
+            f"plan.json: budget_version = {description.budget_version}; the budget {found.name} has version "
+            f"{found.version} here, and rows of different versions are not comparable: use the lgl-bench that made it"
+        )
+    return found
 
 
 class _Tasks:

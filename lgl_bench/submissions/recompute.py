@@ -5,7 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from lgl_bench.api import run_facts
+from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.build import board_rows
+from lgl_bench.leaderboard.intervals import draw_intervals
+from lgl_bench.leaderboard.sources import settled_run
 from lgl_bench.runs.choices import Choices
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.reading import Reader
@@ -17,7 +20,7 @@ from lgl_bench.streams.stream import Stream
 def recompute(
     plan: Plan, store: RunStore, streams: dict[str, Stream], provenance: dict[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Year rows and leaderboard of the answers in a store, choices made anew.
+    """Year rows and leaderboard of the answers in a store: choices made and intervals drawn anew, as a run does it.
 
     Args:
         plan: What was run.
@@ -27,4 +30,6 @@ def recompute(
     """
     reader = Reader(store, streams)
     years = year_rows(plan, reader, Choices(plan, reader))
-    return years, board_rows(years, run_facts(plan, provenance))
+    done = Run(store.folder, years)
+    frame = board_rows(years, run_facts(plan, provenance), draw_intervals(done, streams))
+    return years, settled_run(frame, done, streams)

@@ -1,36 +1,39 @@
-"""The best cut there is, chosen with the truth in hand: an upper bound that is never ranked."""
+"""The best cut of each year, chosen with the truth in hand: an upper bound that is never ranked.
+
+It bounds what any cut of the novelty could reach year by year, in Matthews' correlation of that year. What ranks is the
+correlation of the counts of all years together, which another choice of cuts may raise a little further.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from lgl_bench.core.errors import PluginError
+from lgl_bench.core.matthews import matthews
 from lgl_bench.core.types import BoolArray, FloatArray, Scores
 from lgl_bench.thresholds import Threshold, thresholds
 
 
 def best_cut(novelty: FloatArray, new: BoolArray) -> float:
-    """The cut with the largest macro F1 of known against new; the highest of equals.
+    """The cut with the largest Matthews' correlation of new and rejected; the highest of equals.
+
+    Without new vertices nobody is rejected, without known ones everybody; nobody too where no cut beats chance.
 
     >>> best_cut(np.array([0.1, 0.2, 0.6, 0.9]), np.array([False, False, True, True]))
     0.2
     """
+    if new.all():
+        return float(np.nextafter(novelty.min(initial=0.0), -np.inf))
     order = np.argsort(-novelty, kind="stable")
     ranked, hits = novelty[order], np.cumsum(new[order])
-    called = np.arange(1, len(novelty) + 1)
-    total_new, total_known = int(new.sum()), int((~new).sum())
-    missed, wrong = total_new - hits, called - hits
-    f1_new = 2 * hits / np.maximum(2 * hits + wrong + missed, 1)
-    right = total_known - wrong
-    f1_known = 2 * right / np.maximum(2 * right + wrong + missed, 1)
+    wrong = np.arange(1, len(novelty) + 1) - hits
+    found = matthews(hits, int((~new).sum()) - wrong, wrong, int(new.sum()) - hits)
     # Equal scores fall on the same side of any cut: only the last of a run can be one.
     usable = np.append(ranked[1:] != ranked[:-1], True)
-    macro = np.where(usable, (f1_new + f1_known) / 2, -1.0)
-    nobody = total_known / max(2 * total_known + total_new, 1)
-    at = int(np.argmax(macro))
-    if macro[at] <= nobody:
-        return float(ranked[0])
-    return float(ranked[at + 1]) if at + 1 < len(ranked) else float(np.nextafter(ranked[-1], -np.inf))
+    found = np.where(usable, found, -1.0)
+    at = int(np.argmax(found))
+    # To reject everybody is worth 0, as to reject nobody is.
+    return float(ranked[at + 1]) if found[at] > 0 else float(ranked[0])
 
 
 @thresholds.register("oracle")

@@ -51,7 +51,7 @@ def test_a_bad_table_is_an_exit_code_of_three_and_one_paragraph(table):
     table.write_text(table.read_text().replace("0.8,", "8.8,"))
     for command in (["show", table], ["build", table, "--out", table.parent / "x.csv"]):
         result = run(*command)
-        assert result.exit_code == 3 and "line 3, column 'auroc_weighted_mean'" in result.stderr
+        assert result.exit_code == 3 and "line 3, column 'auroc_mean_mean'" in result.stderr
         assert "Traceback" not in result.output and len(result.stderr.strip().splitlines()) == 1
 
 

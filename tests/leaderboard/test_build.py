@@ -10,12 +10,14 @@ from lgl_bench.core.errors import DataError
 from lgl_bench.leaderboard.build import RunFacts, board_rows
 from lgl_bench.leaderboard.folder import folder_rows
 from lgl_bench.leaderboard.problems import problems
+from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.schema import HEADLINE
 from lgl_bench.leaderboard.sources import merge, open_board
 from lgl_bench.leaderboard.writing import write_board
 from tests.leaderboard.boards import ABOUT, board, growing_stream, made_up_run, row
 
-FACTS = RunFacts({name: ABOUT[name] for name in ("suite", "suite_version", "budget", "select")}, {"s": "c" * 64})
+COLUMNS = ("suite", "suite_version", "budget", "budget_version", "select")
+FACTS = RunFacts({name: ABOUT[name] for name in COLUMNS}, {"s": "c" * 64})
 CUT = {name: ABOUT[name] for name in ("protocol", "split", "history", "restart", "label_delay", "track")}
 
 
@@ -56,9 +58,8 @@ def test_seeds_give_mean_deviation_and_students_interval_from_three_on():
     # Mean 0.6333, deviation 0.15275; t(0.975, 2) = 4.30265, over the root of three seeds.
     half = 4.302652729911275 * 0.15275252316519466 / 3**0.5
     assert found["accuracy_mean"] == pytest.approx(1.9 / 3) and found["accuracy_std"] == pytest.approx(0.1527525)
-    assert found["accuracy_lo"] == pytest.approx(1.9 / 3 - half) and found["accuracy_hi"] == pytest.approx(
-        1.9 / 3 + half
-    )
+    assert found["accuracy_lo"] == pytest.approx(1.9 / 3 - half)
+    assert 1.9 / 3 + half > 1 and found["accuracy_hi"] == 1.0  # cut to the range of the metric
     two = built(*(year(1, seed, accuracy=value) for seed, value in enumerate(values[:2]))).iloc[0]
     assert two["accuracy_std"] > 0 and np.isnan(two["accuracy_lo"])
 
@@ -86,9 +87,75 @@ def test_what_is_undefined_says_why():
     assert not problems(found.reset_index(), list(HEADLINE))
 
 
-def test_a_failed_year_does_not_count_and_its_seed_does_when_others_went_well():
-    found = built(year(1, accuracy=0.4), year(2, status="diverged", reason="nan", accuracy=None, auroc=None)).iloc[0]
+BAD = {"status": "diverged", "reason": "nan", "accuracy": None, "auroc": None, "n_new": None}
+
+
+def test_a_failed_year_is_no_part_of_the_mean_and_is_counted():
+    found = built(year(1, accuracy=0.4), year(2, **BAD)).iloc[0]
     assert found["accuracy_mean"] == 0.4 and found["accuracy_n_years"] == 1 and found["accuracy_reason"] == ""
+    assert found["failed_years"] == found["failed_seeds"] == 1
+
+
+def test_two_of_three_seeds_that_diverge_leave_the_row_without_a_rank_below_the_others():
+    whole = [year(time, seed, detector="whole", auroc=0.3) for seed in range(3) for time in (1, 2, 3)]
+    bad = [year(time, seed, auroc=0.9) for seed in range(3) for time in (1, 2, 3)]
+    bad = [row | BAD if row["seed"] and row["time"] == 2 else row for row in bad]
+    found = ranked(built(*bad, *whole)).set_index("detector")
+    assert found.index.tolist() == ["whole", "msp"]
+    assert found.loc["whole", "rank"] == 1 and found.loc["whole", "standing"] == "best"
+    assert pd.isna(found.loc["msp", "rank"]) and found.loc["msp", "standing"] == "incomplete"
+    assert found.loc["msp", "unranked_reason"] == "incomplete: 1 test years or folds failed with 2 seeds"
+    assert found.loc["msp", "auroc_weighted_n_years"] == 2  # the least over seeds
+    assert found.loc["msp", "auroc_weighted_n_seeds"] == 3
+
+
+def test_a_method_that_diverged_in_all_but_its_best_year_does_not_rise():
+    values = [0.2, 0.3, 0.45]
+    steady = [year(time, seed, detector="steady", auroc=0.4) for seed in range(3) for time in range(3)]
+    whole = [year(time, seed, auroc=value) for seed in range(3) for time, value in enumerate(values)]
+    lucky = [row | BAD if row["seed"] == 2 and row["time"] < 2 else row for row in whole]
+    for rows, ranks in ((whole, [1, 2]), (lucky, [1, None])):
+        found = ranked(built(*rows, *steady))
+        assert found["detector"].tolist() == ["steady", "msp"]
+        assert [None if pd.isna(rank) else rank for rank in found["rank"]] == ranks
+    assert found["auroc_weighted_mean"].iloc[1] > 0.32 and found["auroc_weighted_n_years"].iloc[1] == 1
+
+
+def test_a_skipped_task_is_nobodys_failure_and_a_year_only_some_seeds_have_is():
+    skipped = {"status": "skipped", "reason": "no labels", "accuracy": None, "auroc": None, "n_new": None}
+    found = built(year(1), year(2, **skipped)).iloc[0]
+    assert found["failed_years"] == found["failed_seeds"] == 0
+    found = built(year(1), year(2), year(1, seed=1)).iloc[0]
+    assert found["failed_years"] == found["failed_seeds"] == 1
+
+
+def test_where_a_fit_failed_nothing_was_decided_on_it_either():
+    # A failed fit has one row, without a threshold.
+    found = built(year(1), year(1, threshold="t"), year(2, **BAD)).set_index("threshold")
+    assert found["failed_years"].to_dict() == {"": 1, "t": 1}
+    found = built(year(1), year(1, threshold="t"), year(2), year(2, threshold="t", **BAD)).set_index("threshold")
+    assert found["failed_years"].to_dict() == {"": 0, "t": 1}
+
+
+def test_new_vertices_are_counted_in_test_years_only():
+    found = built(year(0, role="validation", n_new=7), year(1, n_new=3), year(2, n_new=4), year(1, 1, n_new=3)).iloc[0]
+    assert found["n_new"] == 5  # 7 with one seed, 3 with the other
+
+
+def test_folds_count_alike_however_few_vertices_they_have():
+    folds = [year(0, fold=name, auroc=auroc, n_new=n_new) for name, auroc, n_new in (("a", 0.9, 2), ("b", 0.5, 98))]
+    found = built(*(row | {"protocol": "leave-class-out", "split": "planetoid"} for row in folds)).iloc[0]
+    assert found["auroc_mean_mean"] == pytest.approx(0.7) and found["auroc_mean_n_years"] == 2
+    assert found["auroc_weighted_mean"] == pytest.approx(0.508)
+
+
+def test_seeds_that_split_anew_have_a_wider_interval():
+    rows = [year(0, seed, fold="a", accuracy=value) for seed, value in enumerate((0.50, 0.51, 0.52))]
+    plain, anew = (built(*(row | {"split": split} for row in rows)).iloc[0] for split in ("planetoid", "60-20-20"))
+    half = 4.302652729911275 * 0.01 / 3**0.5
+    assert plain["accuracy_hi"] - 0.51 == pytest.approx(half)
+    assert anew["accuracy_hi"] - 0.51 == pytest.approx(half * (1 + 3 / 3) ** 0.5)  # 1/3 + 20/60 instead of 1/3
+    assert plain["interval"] == anew["interval"] == "student"
 
 
 def test_a_validation_fold_of_a_static_graph_is_no_part_of_any_figure():

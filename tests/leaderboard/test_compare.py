@@ -58,7 +58,7 @@ def test_a_table_compared_with_itself_is_all_ties(seeds):
 
 def test_one_seed_with_another_value_is_not_tested():
     found = compare([named(board(row(0.7, None, 1))), named(board(row(0.9, None, 1)))])
-    assert set(found.rows["verdict"]) == {"not tested"} and found.rows["lo"].isna().all()
+    assert set(found.rows["verdict"]) == {"untested"} and found.rows["lo"].isna().all()
 
 
 def test_less_is_better_where_it_is():
@@ -67,7 +67,7 @@ def test_less_is_better_where_it_is():
 
 
 def test_tables_of_seeds_that_split_anew_need_more_of_a_difference():
-    for split, verdict in (("temporal", "better"), ("60-20-20", "tie")):
+    for split, verdict in (("temporal", "better"), ("60-20-20", "inconclusive (1 more seed)")):
         a, b = (board(row(value, split=split)) for value in (0.700, 0.728))
         assert verdicts(compare([named(a), named(b)])) == {"msp": verdict}
 
@@ -81,7 +81,7 @@ def test_p_values_are_adjusted_within_stream_and_metric():
 
     assert compare(boards(0)).rows.iloc[0]["verdict"] == "better"
     many = compare(boards(20)).rows.iloc[0]
-    assert many["verdict"] == "tie" and many["p_holm"] == pytest.approx(21 * many["p"])
+    assert many["verdict"].startswith("inconclusive") and many["p_holm"] == pytest.approx(21 * many["p"])
 
 
 def test_what_is_undefined_says_why_and_what_is_refused_too():
@@ -101,11 +101,18 @@ def test_every_further_board_is_set_against_the_first():
 
 def test_rows_with_a_threshold_are_compared_by_their_decisions():
     a, b = (
-        board(row(threshold="naive", **figures("macro_f1", value, 0.01, 3), **figures("mcc", 0.1, 0.01, 3)))
+        board(row(threshold="naive", **figures("mcc", value, 0.01, 3), **figures("recall_new", 0.1, 0.01, 3)))
         for value in (0.5, 0.7)
     )
     found = compare([named(a), named(b)]).rows
-    assert found[["metric", "verdict"]].values.tolist() == [["macro_f1", "better"], ["mcc", "tie"]]
+    verdicts = [["mcc", "better"], ["recall_new", "tie"], ["false_alarm_rate", "undefined"]]
+    assert found[["metric", "verdict"]].values.tolist() == verdicts
+
+
+def test_static_rows_are_compared_by_the_plain_mean_over_classes():
+    about = {"protocol": "leave-class-out", "split": "planetoid", "restart": ""}
+    found = compare([named(board(row(value, **about))) for value in (0.5, 0.7)]).rows
+    assert found["metric"].tolist() == ["auroc_mean", "accuracy"]
 
 
 def test_printed_figures_are_set_beside_ours_untested():
@@ -113,7 +120,7 @@ def test_printed_figures_are_set_beside_ours_untested():
     mine = board(row(detector="isomax+", **about, **figures("auroc_paper", 0.80, 0.01, 3)))
     found = compare([named(open_world_lgl(), "printed"), named(mine)])
     rows = found.rows.set_index("metric")
-    assert set(rows["test"]) == {"printed"} and set(rows["verdict"]) == {"not tested"}
+    assert set(rows["test"]) == {"printed"} and set(rows["verdict"]) == {"untested"}
     assert rows.loc["auroc_paper", "difference"] == pytest.approx(0.80 - 0.78) and rows["lo"].isna().all()
     assert list(rows.index) == ["accuracy", "auroc_paper"]
     assert found.refused.empty
@@ -172,7 +179,7 @@ def test_a_run_compared_with_itself_is_all_ties_from_its_answers(tmp_path, data)
     folder = made_up_run(tmp_path / "run", growing_stream(), {"msp": 0.5, "odin": 1.0}, threshold="naive")
     shutil.copytree(folder, tmp_path / "copy")
     found = compare([open_board(folder), open_board(tmp_path / "copy")], data_dir=data, draws=200)
-    assert len(found.rows) == 8 and set(found.rows["verdict"]) == {"tie"}
+    assert len(found.rows) == 10 and set(found.rows["verdict"]) == {"tie"}
     assert set(found.rows["test"]) == {"bootstrap"} and set(found.rows["p"]) == {1.0}
     assert (found.rows["difference"] == 0).all() and (found.rows["note"] == "").all()
 
@@ -222,7 +229,7 @@ def test_a_metric_that_cannot_be_drawn_is_compared_over_seeds(tmp_path, data):
 def test_two_seeds_are_not_tested(tmp_path, data):
     folder = made_up_run(tmp_path / "run", growing_stream(), {"a": 0.5, "b": 1.0}, seeds=2)
     rows = compare([open_board(folder)], within=True, metrics=["auroc_weighted"], data_dir=data, draws=200).rows
-    assert rows["verdict"].tolist() == ["not tested"] and rows["seeds"].tolist() == [2]
+    assert rows["verdict"].tolist() == ["untested"] and rows["seeds"].tolist() == [2]
 
 
 def test_seeds_that_one_side_lacks_and_years_that_failed_are_left_out(tmp_path, data):
@@ -282,7 +289,7 @@ def test_runs_without_a_seed_in_common_are_not_tested(tmp_path, data):
     years = pd.read_parquet(b / "years.parquet")
     years.assign(seed=years["seed"] + 10).to_parquet(b / "years.parquet")
     rows = compare([open_board(a), open_board(b)], metrics=["auroc_weighted"], data_dir=data, draws=200).rows
-    assert rows["verdict"].tolist() == ["not tested"] and rows["difference"].iloc[0] > 0.1
+    assert rows["verdict"].tolist() == ["untested"] and rows["difference"].iloc[0] > 0.1
     assert "0 paired seeds" in rows["note"].iloc[0]
 
 

@@ -25,9 +25,9 @@ def cells(frame: pd.DataFrame) -> dict[str, object]:
 
 def test_the_columns_are_those_people_script_against_and_the_version_is_last():
     key = "suite suite_version stream stream_checksum protocol split history restart label_delay track backbone head"
-    assert list(KEY) == f"{key} detector threshold preset budget select".split()
+    assert list(KEY) == f"{key} detector threshold preset budget budget_version select".split()
     ranking = ["accuracy", "auroc_weighted", "auroc_mean", "auroc_paper", "aupr", "fpr95", "oscr"]
-    assert list(HEADLINE) == [*ranking, "micro_f1", "macro_f1", "mcc", "open_f1"]
+    assert list(HEADLINE) == [*ranking, *["mcc", "recall_new", "false_alarm_rate", "micro_f1", "macro_f1", "open_f1"]]
     assert list(SUFFIXES) == ["mean", "std", "lo", "hi", "n_seeds", "n_years", "reason"]
     names = [column.name for column in columns(HEADLINE)]
     assert names[: len(KEY)] == list(KEY) and names[len(KEY)] == "accuracy_mean"
@@ -49,7 +49,11 @@ def test_a_row_goes_into_the_model_and_comes_out_as_it_was():
         ({"trust": "certain"}, "Input should be 'printed'"),
         ({"stream": ""}, "at least 1 character"),
         ({"stream_checksum": ""}, "only printed rows"),
-        ({"schema_version": 2}, "Input should be 1"),
+        ({"budget_version": 0}, "only printed rows"),
+        ({"interval": "guess"}, "Input should be 'bootstrap'"),
+        ({"above_floor": "perhaps"}, "Input should be 'yes'"),
+        ({"failed_years": -1}, "greater than or equal to 0"),
+        ({"schema_version": 1}, "Input should be 2"),
         ({"auroc_weighted_lo": 0.71}, "must hold"),
         ({"auroc_weighted_hi": None}, "both ends or neither"),
         ({"aupr_reason": ""}, "say why"),

@@ -21,6 +21,14 @@ def year(time, truth, known, predicted=None, rejected=None, novelty=None):
     return YearAnswers(time, np.array(truth), np.array(known), *arrays)
 
 
+def delays(years, **given):
+    return {label: found.delay for label, found in detection_delay(years, **given).items()}
+
+
+def alarms(years, **given):
+    return {label: found.false_alarm_rate for label, found in detection_delay(years, **given).items()}
+
+
 def test_a_class_emerges_when_it_is_first_scored_while_unknown():
     years = [
         year(2000, [0, 7, 7], [0, 1]),
@@ -36,7 +44,7 @@ def test_without_label_delay_a_class_is_detected_in_the_year_of_its_birth_or_not
         # From here on both are known: that they are rejected now is no detection.
         year(2001, [0, 7, 8], [0, 7, 8], rejected=[0, 1, 1]),
     ]
-    assert detection_delay(years) == {7: Value(0.0), 8: KNOWN_FIRST}
+    assert delays(years) == {7: Value(0.0), 8: KNOWN_FIRST}
 
 
 def test_with_late_labels_the_delay_counts_years_until_half_of_the_class_is_rejected():
@@ -46,9 +54,9 @@ def test_with_late_labels_the_delay_counts_years_until_half_of_the_class_is_reje
         year(2004, [7, 7], [0], rejected=[1, 1]),
         year(2005, [7], [0, 7], rejected=[0]),
     ]
-    assert detection_delay(years) == {7: Value(3.0)}
-    assert detection_delay(years, share=1.0) == {7: Value(4.0)}
-    assert detection_delay(years, share=0.3) == {7: Value(0.0)}
+    assert delays(years) == {7: Value(3.0)}
+    assert delays(years, share=1.0) == {7: Value(4.0)}
+    assert delays(years, share=0.3) == {7: Value(0.0)}
 
 
 def test_a_class_still_new_and_unseen_in_the_last_year_is_never_detected():
@@ -57,7 +65,7 @@ def test_a_class_still_new_and_unseen_in_the_last_year_is_never_detected():
         year(2001, [7, 9], [0], rejected=[0, 1]),
         year(2002, [0], [0], rejected=[1]),
     ]
-    assert detection_delay(years) == {7: NEVER, 9: Value(0.0)}
+    assert delays(years) == {7: NEVER, 9: Value(0.0)}
 
 
 def test_a_class_absent_in_the_years_between_is_known_before_it_was_detected():
@@ -66,7 +74,7 @@ def test_a_class_absent_in_the_years_between_is_known_before_it_was_detected():
         year(2001, [0], [0], rejected=[0]),
         year(2002, [0], [0, 7], rejected=[0]),
     ]
-    assert detection_delay(years) == {7: KNOWN_FIRST}
+    assert delays(years) == {7: KNOWN_FIRST}
 
 
 def test_without_decisions_a_class_is_detected_by_its_auroc_against_the_known_vertices():
@@ -75,23 +83,23 @@ def test_without_decisions_a_class_is_detected_by_its_auroc_against_the_known_ve
         year(2000, [0, 0, 0, 0, 0, 7, 8], [0], novelty=[0.1, 0.2, 0.3, 0.6, 0.9, 0.7, 0.6]),
         year(2001, [0, 7, 8], [0], novelty=[0.1, 0.0, 0.2]),
     ]
-    assert detection_delay(years) == {7: Value(0.0), 8: Value(1.0)}
-    assert detection_delay(years, auroc=0.7) == {7: Value(0.0), 8: Value(0.0)}
-    assert detection_delay(years, auroc=0.81) == {7: NEVER, 8: Value(1.0)}
+    assert delays(years) == {7: Value(0.0), 8: Value(1.0)}
+    assert delays(years, auroc=0.7) == {7: Value(0.0), 8: Value(0.0)}
+    assert delays(years, auroc=0.81) == {7: NEVER, 8: Value(1.0)}
 
 
 def test_another_emerging_class_is_no_rival_when_a_class_is_ranked():
     years = [year(2000, [0, 7, 8], [0], novelty=[0.1, 0.2, 0.9])]
-    assert detection_delay(years) == {7: Value(0.0), 8: Value(0.0)}
+    assert delays(years) == {7: Value(0.0), 8: Value(0.0)}
 
 
 def test_a_year_without_a_known_vertex_detects_nothing_by_novelty():
-    assert detection_delay([year(2000, [7, 8], [0], novelty=[0.9, 0.8])]) == {7: NEVER, 8: NEVER}
+    assert delays([year(2000, [7, 8], [0], novelty=[0.9, 0.8])]) == {7: NEVER, 8: NEVER}
 
 
 def test_decisions_count_where_both_decisions_and_novelty_are_given():
     years = [year(2000, [0, 7], [0], rejected=[0, 0], novelty=[0.1, 0.9])]
-    assert detection_delay(years) == {7: NEVER}
+    assert delays(years) == {7: NEVER}
 
 
 @given(
@@ -101,12 +109,41 @@ def test_decisions_count_where_both_decisions_and_novelty_are_given():
 def test_detection_by_novelty_agrees_with_the_auroc_of_each_class_alone_ties_included(rows, cut):
     truth, novelty = (np.array(side) for side in zip(*rows, strict=True))
     novelty, known = novelty / 5, [0, 1]
-    found = detection_delay([year(2000, truth, known, novelty=novelty)], auroc=cut)
+    found = delays([year(2000, truth, known, novelty=novelty)], auroc=cut)
     assert set(found) == set(truth.tolist()) - {0, 1}
     for label, delay in found.items():
         among = np.isin(truth, [*known, label])
         alone = auroc(truth[among] == label, novelty[among]).value
         assert (delay.value == 0) == (alone is not None and alone >= cut)
+
+
+def test_false_alarms_are_those_of_the_years_until_the_class_is_detected():
+    years = [
+        year(2000, [0, 0, 0, 7, 7], [0], rejected=[1, 0, 0, 0, 0]),
+        year(2001, [0, 0, 7, 8], [0], rejected=[1, 1, 1, 0]),
+        # 7 is detected already; only 8 is still looked for.
+        year(2002, [0, 0, 0, 0, 0, 7, 8], [0], rejected=[0, 0, 0, 0, 0, 1, 0]),
+        # Nothing to look for: 7 and 8 are known, or not scored.
+        year(2003, [0, 7], [0, 7], rejected=[1, 1]),
+    ]
+    assert alarms(years) == {7: Value(3 / 5), 8: Value(2 / 7)}
+
+
+def test_who_rejects_everything_detects_every_class_at_once_and_pays_with_every_known_vertex():
+    years = [year(2000, [0, 0, 7, 8], [0], rejected=[1, 1, 1, 1])]
+    assert detection_delay(years) == dict.fromkeys((7, 8), (Value(0.0), Value(1.0)))
+
+
+def test_without_decisions_false_alarms_are_counted_at_the_cut_that_finds_half_of_the_class():
+    # The two highest of the three of class 7 are 0.9 and 0.6; 0.6 and 0.7 of the known ones are not below 0.6.
+    years = [year(2000, [0, 0, 0, 0, 7, 7, 7], [0], novelty=[0.1, 0.6, 0.5, 0.7, 0.9, 0.6, 0.0])]
+    assert alarms(years) == {7: Value(2 / 4)}
+    assert alarms(years, share=1 / 3) == {7: Value(0.0)}
+    assert alarms(years, share=1.0) == {7: Value(1.0)}
+
+
+def test_without_a_known_vertex_there_is_no_rate_of_false_alarms():
+    assert alarms([year(2000, [7], [0], rejected=[1])]) == {7: Value(None, "no scored vertex of a known class")}
 
 
 def test_the_lag_counts_from_the_first_model_that_knows_the_class():
@@ -160,7 +197,7 @@ def test_a_year_without_scored_vertices_changes_nothing():
     nothing = np.array([], dtype=np.int64)
     empty = YearAnswers(2001, nothing, np.array([0]), nothing, nothing.astype(bool))
     years = [year(2000, [7], [0], [0], [0]), empty, year(2002, [7], [0], [0], [1])]
-    assert detection_delay(years) == {7: Value(2.0)}
+    assert delays(years) == {7: Value(2.0)}
     assert classification_lag(years) == {7: Value(None, "not known by the last year")}
 
 

@@ -62,16 +62,18 @@ def test_a_suite_of_ones_own_with_a_wrong_field_is_refused_by_name(tmp_path):
         load_suite(str(path))
 
 
-def test_a_budget_caps_width_epochs_and_dropout_and_raises_small_steps():
+def test_a_budget_caps_width_steps_and_dropout_and_raises_small_rates():
     whole = preset("dblp-easy-twin", "temporal", "gat", "softmax")
     capped = BUDGETS["quick"].cap(whole)
     assert capped.backbone["hidden"] * capped.backbone["heads"] <= 64
     assert capped.backbone["heads"] == 2 and capped.backbone["hidden"] == 32
-    assert capped.training.epochs == 40 and capped.training.lr >= 0.01
+    assert (capped.training.steps, capped.training.warm_steps) == (50, 20) and capped.training.lr >= 0.01
     assert capped.backbone["dropout"] == 0.2
     other = BUDGETS["quick"].cap(preset("dblp-easy-twin", "temporal", "graphsage", "softmax"))
     assert other.backbone["hidden"] == 64 and "heads" not in other.backbone
-    assert other.training.epochs == 10 and other.training.lr == 0.01 and other.backbone["dropout"] == 0.5
+    # The same number of steps for every backbone, however many of them make an epoch.
+    assert (other.training.steps, other.training.warm_steps) == (50, 20)
+    assert other.training.lr == 0.01 and other.backbone["dropout"] == 0.5
     assert BUDGETS["paper"].cap(whole) == whole
 
 

@@ -47,6 +47,26 @@ def test_the_same_seed_gives_the_same_weights_bit_for_bit_and_another_seed_other
     assert not torch.equal(weights(one), weights(fresh(task, backbone)))
 
 
+@pytest.mark.parametrize("backbone", ["gcn", "graphsage"])
+def test_a_limit_of_steps_counts_steps_of_the_optimiser_whatever_makes_an_epoch(task, backbone, monkeypatch):
+    taken = []
+    step = torch.optim.Adam.step
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda self, *given: (taken.append(1), step(self, *given)))
+    fitted(task, backbone, epochs=6)
+    whole = len(taken)
+    assert whole == 6 if backbone == "gcn" else whole > 12
+    taken.clear()
+    _, fit = fitted(task, backbone, epochs=6, steps=5)
+    assert len(taken) == 5 and fit.status == "ok"
+
+
+def test_a_fit_that_goes_on_has_a_limit_of_its_own():
+    assert TrainingParameters(9, 0.1, steps=50, warm_steps=20).continued() == TrainingParameters(9, 0.1, 20, 20)
+    assert TrainingParameters().continued() == TrainingParameters()
+    with pytest.raises(UsageError, match="warm_steps = 0"):
+        TrainingParameters(warm_steps=0)
+
+
 def test_time_and_fold_of_a_task_have_their_own_random_numbers(task):
     one = fitted(task)[0]
     for other in (replace(task, time=task.time + 1), replace(task, fold="other")):

@@ -26,7 +26,8 @@ import numpy as np
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.leaderboard.stats import kernels
-from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS, Difference, from_error
+from lgl_bench.leaderboard.stats.evidence import Evidence, of_seeds
+from lgl_bench.leaderboard.stats.student import Difference
 
 DRAWS = 2000
 _FEWEST_NEW = 5
@@ -41,11 +42,13 @@ class Cut:
         new: (n,) which of the scored vertices are new.
         strata: (n,) vertices are drawn within equal numbers.
         block: Tasks of one block have the same vertices and are drawn together, as the folds of a fixed split.
+        fold: Whether it is a fold of a static graph, not a year.
     """
 
     new: BoolArray
     strata: IntArray
     block: int
+    fold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +65,30 @@ class Resampled:
     """A metric of one method.
 
     Attributes:
-        tasks: What each task that defines the metric adds to it, (tasks, seeds).
+        points: The metric as it is, (seeds,).
+        tasks: What each task that defines the metric adds to it, (tasks, seeds); none where it is not a sum over tasks.
         draws: The metric under every draw, (draws, seeds).
         df: Degrees of freedom of its vertices.
     """
 
+    points: FloatArray
     tasks: FloatArray
     draws: FloatArray
     df: float
 
-    @property
-    def points(self) -> FloatArray:
-        """The metric as it is, (seeds,)."""
-        found: FloatArray = self.tasks.sum(axis=0)
-        return found
-
 
 _KERNELS: dict[str, Callable[[Cut, Sheet], kernels.Kernel]] = {
     "accuracy": lambda cut, sheet: kernels.accuracy(cut.new, sheet.correct),
-    "auroc_weighted": lambda cut, sheet: kernels.auroc(cut.new, sheet.novelty),
-    "auroc_mean": lambda cut, sheet: kernels.auroc(cut.new, sheet.novelty),
+    "auroc": lambda cut, sheet: kernels.auroc(cut.new, sheet.novelty),
     "micro_f1": lambda cut, sheet: kernels.micro_f1(cut.new, _decided(sheet)),
     "macro_f1": lambda cut, sheet: kernels.macro_f1(cut.new, _decided(sheet)),
-    "mcc": lambda cut, sheet: kernels.mcc(cut.new, _decided(sheet)),
+    "counts": lambda cut, sheet: kernels.counts(cut.new, _decided(sheet)),
 }
-METRICS = tuple(_KERNELS)
+_SHARED = {"auroc_weighted": "auroc", "auroc_mean": "auroc"}
+"""Kernels that several sums share."""
+DECISIONS = ("micro_f1", "macro_f1", *kernels.POOLED)
+"""Metrics of decisions that can be drawn."""
+METRICS = ("accuracy", *_SHARED, *DECISIONS)
 """Metrics that can be drawn."""
 
 
@@ -107,38 +109,78 @@ def resample(
         seed: Of the draws; the same cuts and seed give the same draws whatever the methods.
     """
     shares = {metric: found for metric in metrics if (found := task_weights(cuts, metric)).any()}
-    tasks: dict[tuple[Any, str], list[FloatArray]] = {(name, metric): [] for name in methods for metric in shares}
-    drawn: dict[tuple[Any, str], FloatArray] = {}
+    sums = {(name, metric): _Sum(draws) for name in methods for metric in {_sum_of(metric) for metric in shares}}
     for at, cut in enumerate(cuts):
-        used = [metric for metric, share in shares.items() if share[at]]
+        used = {_sum_of(metric): float(share[at]) for metric, share in shares.items() if share[at]}
         made = {
-            (name, metric): _KERNELS[metric](cut, sheets[at]) for name, sheets in methods.items() for metric in used
+            (name, kernel): _KERNELS[kernel](cut, sheets[at])
+            for name, sheets in methods.items()
+            for kernel in {_SHARED.get(metric, metric) for metric in used}
         }
         for start, weights in _weights(cut, draws, seed) if used else ():
-            for (name, metric), kernel in made.items():
-                value = kernel(weights) * shares[metric][at]
-                if start < 0:
-                    tasks[name, metric].append(value[0])
-                    continue
-                table = drawn.setdefault((name, metric), np.zeros((draws, value.shape[1])))
-                table[start : start + len(value)] += value
+            for (name, kernel), score in made.items():
+                values = score(weights)
+                for metric, share in used.items():
+                    if _SHARED.get(metric, metric) == kernel:
+                        sums[name, metric].add(start, values * share)
     return {
         name: {
-            metric: Resampled(np.stack(tasks[name, metric]), drawn[name, metric], _df(cuts, metric, share))
+            metric: sums[name, _sum_of(metric)].resampled(metric, _df(cuts, metric, share))
             for metric, share in shares.items()
         }
         for name in methods
     }
 
 
+class _Sum:
+    """A metric, or the counts behind several, added up over tasks: (draws, seeds) in the last two places."""
+
+    def __init__(self, draws: int) -> None:
+        self.draws = draws
+        self.tasks: list[FloatArray] = []
+        self.drawn: FloatArray | None = None
+
+    def add(self, start: int, values: FloatArray) -> None:
+        """What a task adds under some draws; a negative start stands for the vertices as they are."""
+        if start < 0:
+            self.tasks.append(values[..., 0, :])
+            return
+        if self.drawn is None:
+            self.drawn = np.zeros((*values.shape[:-2], self.draws, values.shape[-1]))
+        self.drawn[..., start : start + values.shape[-2], :] += values
+
+    def resampled(self, metric: str, df: float) -> Resampled:
+        """The metric."""
+        assert self.drawn is not None
+        tasks = np.stack(self.tasks)
+        if metric not in kernels.POOLED:
+            return Resampled(tasks.sum(axis=0), tasks, self.drawn, df)
+        score = kernels.POOLED[metric]
+        return Resampled(score(*tasks.sum(axis=0)), np.empty((0, tasks.shape[-1])), score(*self.drawn), df)
+
+
+def _sum_of(metric: str) -> str:
+    """What is added up for a metric: itself, or counts that are graded afterwards."""
+    return "counts" if metric in kernels.POOLED else metric
+
+
 def task_weights(cuts: Sequence[Cut], metric: str) -> FloatArray:
-    """The weight of each task in the aggregate over years: 0 where the task does not define the metric."""
+    """The weight of each task in the aggregate over years: 0 where the task does not define the metric.
+
+    Counts of decisions are added up as they are; without new or without known vertices in all tasks they grade nothing.
+    """
     new = np.array([cut.new.sum() for cut in cuts], dtype=np.float64)
     known = np.array([(~cut.new).sum() for cut in cuts], dtype=np.float64)
+    both = (new > 0) & (known > 0)
+    if metric in kernels.POOLED:
+        return np.where((new + known > 0) & new.any() & known.any(), 1.0, 0.0)
     if metric == "auroc_weighted":
-        raw = np.where(known > 0, new, 0.0)
+        raw = np.where(both, new, 0.0)
     elif metric == "auroc_mean":
-        raw = ((known > 0) & (new >= _FEWEST_NEW)).astype(np.float64)
+        folds = np.array([cut.fold for cut in cuts], dtype=bool)
+        raw = (both & ((new >= _FEWEST_NEW) | folds)).astype(np.float64)
+    elif metric == "macro_f1":
+        raw = both.astype(np.float64)
     elif metric == "accuracy":
         raw = (known > 0).astype(np.float64)
     else:
@@ -146,27 +188,26 @@ def task_weights(cuts: Sequence[Cut], metric: str) -> FloatArray:
     return raw / raw.sum() if raw.any() else raw
 
 
-def difference(a: Resampled, b: Resampled) -> Difference:
-    """The difference b - a with interval and p; the seeds of both are paired in order.
-
-    NaN below three seeds, unless the two agree under every draw.
-    """
-    each, drawn = (b.tasks - a.tasks).sum(axis=0), b.draws - a.draws
-    value = float(each.mean())
-    if not each.any() and not drawn.any():
-        return Difference(0.0, 0.0, 0.0, 1.0)
+def evidence(a: Resampled, b: Resampled) -> Evidence:
+    """The difference b - a and what its error is made of; the seeds of both are paired in order."""
+    each, drawn = b.points - a.points, b.draws - a.draws
     seeds = len(each)
-    if seeds < FEWEST_SEEDS:
-        return Difference(value, np.nan, np.nan, np.nan)
     one = float(np.mean(np.var(drawn, axis=0, ddof=1)))
     all_ = float(np.var(drawn.mean(axis=1), ddof=1))
-    vertices = max(0.0, (seeds * all_ - one) / (seeds - 1))
-    spread = float(np.var(each, ddof=1)) / seeds
-    total = vertices + spread
-    share = spread / total if total else 0.0
-    df = 1 / (share / (seeds - 1) + (1 - share) / max(min(a.df, b.df), 1.0))
-    found = from_error(value, np.sqrt(total), df)
-    return Difference(*(float(part) for part in found))
+    vertices = max(0.0, (seeds * all_ - one) / (seeds - 1)) if seeds > 1 else all_
+    return of_seeds(each, fixed=vertices, df=max(min(a.df, b.df), 1.0))
+
+
+def difference(a: Resampled, b: Resampled) -> Difference:
+    """The difference b - a with interval and p; NaN below three seeds, unless the two agree under every draw."""
+    return evidence(a, b).difference()
+
+
+def interval(one: Resampled) -> tuple[float, float]:
+    """The interval of a metric itself: that of its difference from 0; NaN below three seeds."""
+    nothing = Resampled(np.zeros_like(one.points), np.zeros_like(one.tasks), np.zeros_like(one.draws), one.df)
+    found = difference(nothing, one)
+    return float(found.lo), float(found.hi)
 
 
 def _weights(cut: Cut, draws: int, seed: int) -> Any:
@@ -193,9 +234,11 @@ def _df(cuts: Sequence[Cut], metric: str, share: FloatArray) -> float:
     used = [cut for cut, weight in zip(cuts, share, strict=True) if weight]
     new = sum(max(int(cut.new.sum()) - 1, 0) for cut in used)
     known = sum(max(int((~cut.new).sum()) - 1, 0) for cut in used)
-    if metric.startswith("auroc"):
-        return float(min(new, known))
-    return float(known if metric == "accuracy" else new + known)
+    if metric in ("accuracy", "false_alarm_rate"):
+        return float(known)
+    if metric == "recall_new":
+        return float(new)
+    return float(new + known if metric == "micro_f1" else min(new, known))
 
 
 def _decided(sheet: Sheet) -> BoolArray:

@@ -1,8 +1,8 @@
 """Metrics of one task under vertex weights: many draws of vertices at once.
 
 A draw gives every scored vertex a weight, the number of times it was drawn. A kernel is made once from the answers of
-all seeds; it takes weights as a matrix (vertices, draws) and gives values (draws, seeds). With weights of 1 each equals
-the metric of `lgl_bench.metrics`.
+all seeds; it takes weights as a matrix (vertices, draws) and returns values (draws, seeds). With weights of 1 each
+equals the metric of `lgl_bench.metrics`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from lgl_bench.core.matthews import matthews
 from lgl_bench.core.types import BoolArray, FloatArray
 
 Kernel: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -58,6 +59,16 @@ def accuracy(new: BoolArray, correct: BoolArray) -> Kernel:
     return lambda weights: (hits @ weights / (known @ weights)).T
 
 
+def counts(new: BoolArray, rejected: BoolArray) -> Kernel:
+    """Weighted counts (4, draws, seeds): new and rejected, known and accepted, known and rejected, new and accepted.
+
+    They may be added up over tasks before `POOLED` grades them; `rejected` is (seeds, n).
+    """
+    cells = (rejected & new, ~rejected & ~new, rejected & ~new, ~rejected & new)
+    parts = np.stack([cell.astype(np.float64) for cell in cells])
+    return lambda weights: (parts @ weights).swapaxes(1, 2)
+
+
 def micro_f1(new: BoolArray, rejected: BoolArray) -> Kernel:
     """Weighted share of right decisions; `rejected` is (seeds, n)."""
 
@@ -68,30 +79,30 @@ def micro_f1(new: BoolArray, rejected: BoolArray) -> Kernel:
 
 
 def macro_f1(new: BoolArray, rejected: BoolArray) -> Kernel:
-    """Mean of the F1 of new and of known; a side that is neither there nor called counts 0."""
+    """Mean of the F1 of new and of known, both of which are there."""
 
     def score(tp: FloatArray, tn: FloatArray, fp: FloatArray, fn: FloatArray) -> FloatArray:
-        return (_ratio(2 * tp, 2 * tp + fp + fn) + _ratio(2 * tn, 2 * tn + fp + fn)) / 2
-
-    return _of_counts(new, rejected, score)
-
-
-def mcc(new: BoolArray, rejected: BoolArray) -> Kernel:
-    """Matthews correlation of truth and decision; 0 where one of them does not vary."""
-
-    def score(tp: FloatArray, tn: FloatArray, fp: FloatArray, fn: FloatArray) -> FloatArray:
-        return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
+        return tp / (2 * tp + fp + fn) + tn / (2 * tn + fp + fn)
 
     return _of_counts(new, rejected, score)
 
 
 def _of_counts(new: BoolArray, rejected: BoolArray, score: Callable[..., FloatArray]) -> Kernel:
-    """A metric of weighted counts: new and rejected, known and accepted, known and rejected, new and accepted."""
-    cells = (rejected & new, ~rejected & ~new, rejected & ~new, ~rejected & new)
-    parts = [cell.astype(np.float64) for cell in cells]
-    return lambda weights: score(*((part @ weights).T for part in parts))
+    counted = counts(new, rejected)
+    return lambda weights: score(*counted(weights))
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    there = below > 0
-    return np.where(there, above / np.where(there, below, 1.0), 0.0)
+def _recall_new(tp: FloatArray, tn: FloatArray, fp: FloatArray, fn: FloatArray) -> FloatArray:
+    return tp / (tp + fn)
+
+
+def _false_alarm_rate(tp: FloatArray, tn: FloatArray, fp: FloatArray, fn: FloatArray) -> FloatArray:
+    return fp / (fp + tn)
+
+
+POOLED: dict[str, Callable[..., FloatArray]] = {
+    "mcc": matthews,
+    "recall_new": _recall_new,
+    "false_alarm_rate": _false_alarm_rate,
+}
+"""Metrics of `counts` added up over tasks, both kinds being there."""

@@ -41,8 +41,12 @@ def two_sided(t: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
     return np.asarray(2 * tail, dtype=np.float64)
 
 
-def interval(mean: FloatArray, std: FloatArray, seeds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Student's interval mean -+ t(n - 1) * std / sqrt(n), from three seeds on; NaN below.
+def interval(
+    mean: FloatArray, std: FloatArray, seeds: npt.ArrayLike, shared: npt.ArrayLike = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Student's interval mean -+ t(n - 1) * std * sqrt(1 / n + shared), from three seeds on; NaN below.
+
+    `shared` is n_test / n_train where seeds split one graph anew, and 0 otherwise (`resampled.py`).
 
     >>> lo, hi = interval(np.array([2.0]), np.array([1.0]), np.array([3]))
     >>> round(float(hi[0] - 2), 3)  # 4.303 / sqrt 3
@@ -50,7 +54,7 @@ def interval(mean: FloatArray, std: FloatArray, seeds: npt.ArrayLike) -> tuple[F
     """
     n = np.asarray(seeds, dtype=np.float64)
     enough = n >= FEWEST_SEEDS
-    half = quantile(np.where(enough, n - 1, 1)) * std / np.sqrt(np.maximum(n, 1))
+    half = quantile(np.where(enough, n - 1, 1)) * std * np.sqrt(1 / np.maximum(n, 1) + np.asarray(shared))
     half = np.where(enough, half, np.nan)
     return mean - half, mean + half
 
@@ -68,7 +72,7 @@ def welch(
 
     Variances u = s_a^2 / n_a and v = s_b^2 / n_b add; the degrees of freedom are
     (u + v)^2 / (u^2 / (n_a - 1) + v^2 / (n_b - 1)). Seeds are not paired, and the vertices are taken as fixed. Where
-    seeds split one graph anew, `shared` is n_test / n_train and stands beside 1 / n, as in `corrected_t`.
+    seeds split one graph anew, `shared` is n_test / n_train and stands beside 1 / n, as in `evidence.py`.
     """
     a, b = np.asarray(seeds_a, dtype=np.float64), np.asarray(seeds_b, dtype=np.float64)
     enough = (a >= FEWEST_SEEDS) & (b >= FEWEST_SEEDS)
@@ -91,12 +95,3 @@ def from_error(value: npt.ArrayLike, error: npt.ArrayLike, df: npt.ArrayLike) ->
     half = np.where(error > 0, quantile(df) * error, error)
     p = np.where(np.isnan(error), np.nan, two_sided(t, df))
     return Difference(value, value - half, value + half, p)
-
-
-def paired(differences: FloatArray) -> Difference:
-    """The mean of paired differences, one a seed, from three seeds on: t(n - 1)."""
-    n = len(differences)
-    enough = n >= FEWEST_SEEDS
-    error = float(np.std(differences, ddof=1)) / n**0.5 if enough else np.nan
-    mean = float(np.mean(differences)) if n else np.nan
-    return from_error(mean, error, max(n - 1, 1))

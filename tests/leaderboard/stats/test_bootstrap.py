@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lgl_bench.leaderboard.stats import kernels
-from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, Sheet, difference, resample, task_weights
+from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, Sheet, difference, interval, resample, task_weights
 from lgl_bench.metrics import classification, decisions, ranking
 
 
@@ -17,7 +17,7 @@ def cut(new: np.ndarray, block: int = 0) -> Cut:
 
 
 def resampled(points: list[float], draws: np.ndarray | None = None, df: float = 1e9) -> Resampled:
-    return Resampled(np.array([points]), np.array(draws if draws is not None else [points] * 4), df)
+    return Resampled(np.array(points), np.array([points]), np.array(draws if draws is not None else [points] * 4), df)
 
 
 # Few distinct scores, so that ties are the rule.
@@ -36,9 +36,13 @@ def test_with_a_weight_of_one_every_kernel_is_the_metric_itself(rows):
     assert kernels.auroc(new, novelty[None])(ones).item() == pytest.approx(ranking.auroc(new, novelty).value)
     known = classification.accuracy(truth, predicted, np.array([0])).value
     assert kernels.accuracy(new, correct[None])(ones).item() == pytest.approx(known)
-    for name in ("micro_f1", "macro_f1", "mcc"):
+    for name in ("micro_f1", "macro_f1"):
         expected = getattr(decisions, name)(new, rejected).value
         assert getattr(kernels, name)(new, rejected[None])(ones).item() == pytest.approx(expected)
+    counted = kernels.counts(new, rejected[None])(ones)
+    assert kernels.POOLED["mcc"](*counted).item() == pytest.approx(decisions.mcc(new, rejected).value)
+    assert kernels.POOLED["recall_new"](*counted).item() == pytest.approx(rejected[new].mean())
+    assert kernels.POOLED["false_alarm_rate"](*counted).item() == pytest.approx(rejected[~new].mean())
 
 
 @given(vertices)
@@ -51,7 +55,12 @@ def test_a_weight_says_how_often_a_vertex_is_there(rows):
     pairs = [
         (kernels.auroc(new, novelty[None])(weights), kernels.auroc(new[again], novelty[None, again])(once)),
         (kernels.accuracy(new, correct[None])(weights), kernels.accuracy(new[again], correct[None, again])(once)),
-        (kernels.mcc(new, rejected[None])(weights), kernels.mcc(new[again], rejected[None, again])(once)),
+        (kernels.macro_f1(new, rejected[None])(weights), kernels.macro_f1(new[again], rejected[None, again])(once)),
+        *zip(
+            kernels.counts(new, rejected[None])(weights),
+            kernels.counts(new[again], rejected[None, again])(once),
+            strict=True,
+        ),
     ]
     for weighted, repeated in pairs:
         assert weighted.item() == pytest.approx(repeated.item())
@@ -183,3 +192,38 @@ def test_ten_years_of_two_thousand_vertices_take_seconds():
     start = time.process_time()
     resample(cuts, sheets, ["auroc_weighted", "accuracy"])
     assert time.process_time() - start < 15
+
+
+def test_counts_are_pooled_over_tasks_before_they_are_graded_worked_by_hand():
+    # Two years; the second has nothing new. TP 1, FN 1, FP 1 + 2, TN 1 + 2.
+    years = [np.array([True, True, False, False]), np.zeros(4, dtype=bool)]
+    called = [np.array([True, False, True, False]), np.array([True, True, False, False])]
+    sheets = [Sheet(np.zeros((1, 4)), np.ones((1, 4), dtype=bool), rejected[None]) for rejected in called]
+    cuts = [cut(new, year) for year, new in enumerate(years)]
+    found = resample(cuts, {"a": sheets}, ["mcc", "recall_new", "false_alarm_rate", "macro_f1"], draws=100)["a"]
+    assert found["mcc"].points.item() == pytest.approx((1 * 3 - 3 * 1) / (4 * 2 * 6 * 4) ** 0.5)
+    assert found["recall_new"].points.item() == 0.5 and found["false_alarm_rate"].points.item() == 0.5
+    assert found["macro_f1"].points.item() == pytest.approx(0.5)  # of the year that has both kinds
+    assert found["mcc"].draws.shape == (100, 1) and not len(found["mcc"].tasks)
+    # Known vertices: one of two in the first year is drawn, three of four in the second.
+    assert found["false_alarm_rate"].draws.min() >= 0 and np.var(found["false_alarm_rate"].draws) > 0
+
+
+def test_without_new_vertices_anywhere_decisions_are_not_drawn():
+    new = np.zeros(5, dtype=bool)
+    sheet = Sheet(np.zeros((1, 5)), np.ones((1, 5), dtype=bool), np.ones((1, 5), dtype=bool))
+    assert set(resample([cut(new)], {"a": [sheet]}, ["mcc", "macro_f1", "micro_f1"], draws=100)["a"]) == {"micro_f1"}
+
+
+def test_rejecting_nobody_is_worth_nothing_under_every_draw():
+    new = np.arange(40) < 10
+    nobody = Sheet(np.zeros((3, 40)), np.ones((3, 40), dtype=bool), np.zeros((3, 40), dtype=bool))
+    found = resample([cut(new)], {"never": [nobody]}, ["mcc"], draws=100)["never"]["mcc"]
+    assert not found.points.any() and not found.draws.any() and interval(found) == (0.0, 0.0)
+
+
+def test_the_interval_of_a_metric_is_that_of_its_difference_from_zero():
+    one = resampled([0.1, 0.2, 0.3], np.array([[-0.1] * 3, [0.1] * 3]))
+    found = difference(resampled([0.0] * 3, np.zeros((2, 3))), one)
+    assert interval(one) == pytest.approx((found.lo, found.hi))
+    assert np.isnan(interval(resampled([0.1, 0.2]))).all()

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.leaderboard.stats.evidence import of_seeds
 from lgl_bench.leaderboard.stats.holm import holm
 from lgl_bench.leaderboard.stats.ranks import rank_over_streams, signed_ranks
-from lgl_bench.leaderboard.stats.resampled import corrected_t, is_random, shared_part, split_ratio
+from lgl_bench.leaderboard.stats.resampled import is_random, shared_part, split_ratio
 from lgl_bench.leaderboard.stats.signflip import sign_flip
-from lgl_bench.leaderboard.stats.student import interval, paired, welch
+from lgl_bench.leaderboard.stats.student import interval, welch
 
 
 def test_the_interval_over_seeds_is_students():
@@ -58,8 +59,8 @@ def test_without_any_deviation_equal_means_are_equal_and_others_differ():
 
 def test_a_paired_t_is_the_test_of_scipy():
     differences = np.array([0.02, 0.03, -0.01, 0.05])
-    assert paired(differences).p == pytest.approx(scipy.stats.ttest_1samp(differences, 0).pvalue)
-    assert np.isnan(paired(differences[:2]).p)
+    assert of_seeds(differences).difference().p == pytest.approx(scipy.stats.ttest_1samp(differences, 0).pvalue)
+    assert np.isnan(of_seeds(differences[:2]).difference().p)
 
 
 def test_holm_worked_by_hand():
@@ -87,11 +88,11 @@ def test_forty_years_are_counted_too():
 
 def test_the_corrected_t_worked_by_hand():
     # d = 0.1, 0.2, 0.3: mean 0.2, s^2 = 0.01; (1/3 + 1/3) * 0.01 under the root: t = 0.2 / 0.08165 = 2.449.
-    found = corrected_t(np.array([0.1, 0.2, 0.3]), 1 / 3)
+    found = of_seeds(np.array([0.1, 0.2, 0.3]), 1 / 3).difference()
     assert found.value == pytest.approx(0.2)
     assert found.p == pytest.approx(2 * scipy.stats.t.sf(0.2 / (0.01 * 2 / 3) ** 0.5, 2))
     assert found.hi - found.value == pytest.approx(scipy.stats.t.ppf(0.975, 2) * (0.01 * 2 / 3) ** 0.5)
-    assert np.isnan(corrected_t(np.array([0.1, 0.2]), 1 / 3).p)
+    assert np.isnan(of_seeds(np.array([0.1, 0.2]), 1 / 3).difference().p)
 
 
 def test_the_ratio_of_a_split_is_read_off_its_name():

@@ -1,0 +1,120 @@
+"""Intervals of a run's rows by the bootstrap over seeds and vertices.
+
+Seeds alone say nothing of the vertices: where few are new, intervals over seeds are far too narrow.
+Where a row's answers are available and all seeds were scored on the same vertices, those are drawn, and the interval
+of each metric is that of its difference from 0 (`stats/bootstrap.py`). Other rows have Student's interval over seeds.
+
+A run draws once, at its end, and keeps what it drew in its folder (`folder.py`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lgl_bench.core.errors import LglBenchError
+from lgl_bench.leaderboard.answers import ANSWERED, Answers, Labels, Plan, Run, load_answers, shared
+from lgl_bench.leaderboard.build import Intervals
+from lgl_bench.leaderboard.pooled import REGRET, is_oracle
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
+from lgl_bench.leaderboard.stats import bootstrap
+from lgl_bench.leaderboard.stats.bootstrap import DECISIONS, METRICS, Resampled, resample
+from lgl_bench.leaderboard.stats.resampled import is_random
+from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
+from lgl_bench.streams.stream import Stream
+
+SEED = 0
+_SAME = 1e-6
+_THRESHOLD, _SPLIT = ANSWERED.index("threshold"), ANSWERED.index("split")
+
+Cells = tuple[str, ...]
+"""The cells `ANSWERED` of a method."""
+Drawn = dict[str, Resampled]
+"""Metrics of a method."""
+
+
+def draw_intervals(
+    run: Run, streams: Mapping[str, Stream], draws: int = bootstrap.DRAWS, seed: int = SEED
+) -> Intervals:
+    """The intervals of every row that can be drawn, for every metric that can be.
+
+    A row has none where its seeds split anew, where there are fewer than three of them or not all have answered the
+    same tasks, and where the answers do not give the numbers of the row.
+
+    Args:
+        run: With its year rows and answers.
+        streams: By name, for their labels.
+        draws: How many.
+        seed: Of the draws.
+    """
+    if not len(run.years):
+        return {}
+    labels = {name: Labels(stream.ids, stream.labels) for name, stream in streams.items()}
+    groups: dict[tuple[str, Plan], list[Cells]] = defaultdict(list)
+    for cells in run.by_method:
+        plan = shared([(run, cells)])
+        if not is_random(cells[_SPLIT]) and len(plan.seeds) >= FEWEST_SEEDS and plan.tasks and not plan.left_out:
+            groups[cells[0], plan].append(cells)
+    names = dict(
+        zip(
+            run.seed_values.methods[list(ANSWERED)].astype(str).itertuples(index=False, name=None),
+            run.seed_values.methods[list(METHOD_KEYS)].astype(str).itertuples(index=False, name=None),
+            strict=True,
+        )
+    )
+    found: dict[Cells, dict[str, tuple[float, float]]] = {}
+    for (stream, plan), methods in groups.items():
+        for cells, metrics in _drawn(run, methods, plan, labels[stream], draws, seed).items():
+            kept = {name: one for name, one in metrics.items() if _is_row(run, cells, name, one, plan)}
+            ends = {name: bootstrap.interval(one) for name, one in kept.items()}
+            found[names[cells]] = {name: pair for name, pair in ends.items() if not np.isnan(pair).any()}
+    return found
+
+
+def _drawn(run: Run, methods: Sequence[Cells], plan: Plan, labels: Labels, draws: int, seed: int) -> dict[Cells, Drawn]:
+    """Metrics of methods that share seeds and tasks; none where an answer or a label is missing."""
+    try:
+        answers = load_answers(
+            {cells: (run, cells) for cells in methods},
+            plan,
+            labels,
+            fixed_split=methods[0][_SPLIT] != "temporal",
+        )
+    except LglBenchError:
+        return {}
+    found = _plain(answers, draws, seed)
+    decided = {cells: sheets for cells, sheets in answers.sheets.items() if sheets[0].rejected is not None}
+    for cells, drawn in resample(answers.cuts, decided, DECISIONS, draws, seed).items():
+        found[cells] |= drawn
+    with_mcc = {cells: drawn for cells, drawn in found.items() if "mcc" in drawn}
+    oracles = {_base(cells): drawn["mcc"] for cells, drawn in with_mcc.items() if is_oracle(cells[_THRESHOLD])}
+    for cells, drawn in with_mcc.items():
+        if _base(cells) in oracles:
+            drawn[REGRET] = _less(oracles[_base(cells)], drawn["mcc"])
+    return found
+
+
+def _plain(answers: Answers, draws: int, seed: int) -> dict[Cells, Drawn]:
+    """Metrics without a decision: rows that differ in their threshold alone are drawn once."""
+    one = {_base(cells): sheets for cells, sheets in answers.sheets.items()}
+    drawn = resample(answers.cuts, one, [name for name in METRICS if name not in DECISIONS], draws, seed)
+    return {cells: dict(drawn[_base(cells)]) for cells in answers.sheets}
+
+
+def _base(cells: Cells) -> Cells:
+    return (*cells[:_THRESHOLD], *cells[_THRESHOLD + 1 :])
+
+
+def _less(a: Resampled, b: Resampled) -> Resampled:
+    """A - b, drawn together."""
+    return Resampled(a.points - b.points, a.tasks - b.tasks, a.draws - b.draws, min(a.df, b.df))
+
+
+def _is_row(run: Run, cells: Cells, metric: str, one: Resampled, plan: Plan) -> bool:
+    """Whether the answers give the numbers of the row."""
+    noted = run.per_seed(cells, metric)
+    return noted.keys() == set(plan.seeds) and all(
+        abs(noted[seed] - value) <= _SAME for seed, value in zip(plan.seeds, one.points, strict=True)
+    )

@@ -1,0 +1,79 @@
+"""What a run folder keeps of the tests between its own rows: `OUT/standing.json`.
+
+Drawing thousands of times from the answers of every method takes seconds; showing a table must not. The tests are made
+once, at the end of a run, and kept with the checksum of the year rows they belong to. Where these change, or the draws
+are others, nothing that is kept counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lgl_bench.leaderboard.folder import years_checksum
+from lgl_bench.runs.store import RunStore
+
+NAME = "standing.json"
+VERSION = 1
+"""Raised whenever the same year rows and answers would be tested in another way."""
+
+Pair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], str]
+"""The cells of two methods and a metric."""
+
+
+class Kept:
+    """The kept tests of a run folder.
+
+    Args:
+        folder: Of the run.
+        draws: Of the bootstrap.
+        seed: Of the draws.
+    """
+
+    def __init__(self, folder: Path, draws: int, seed: int) -> None:
+        self.folder = Path(folder)
+        self._entries: dict[Pair, Mapping[str, Any]] = {}
+        self._fresh = False
+        self._valid_for = {"version": VERSION, "years": "", "draws": draws, "seed": seed}
+        with contextlib.suppress(OSError):  # without year rows there is nothing to keep anything for
+            self._valid_for["years"] = years_checksum(self.folder)
+            self._read()
+
+    def get(self, pair: Pair) -> Mapping[str, Any] | None:
+        """What is kept of a pair; None where there is nothing."""
+        return self._entries.get(pair)
+
+    def add(self, pair: Pair, entry: Mapping[str, Any]) -> None:
+        """Remembers what came of a pair."""
+        self._entries[pair] = entry
+        self._fresh = True
+
+    def write(self) -> None:
+        """Writes what is new. A folder that cannot be written to keeps nothing, and is computed anew every time."""
+        if not self._fresh or not self._valid_for["years"]:
+            return
+        methods = sorted({method for a, b, _ in self._entries for method in (a, b)})
+        number = {method: at for at, method in enumerate(methods)}
+        tests = [
+            {"a": number[a], "b": number[b], "metric": metric, **entry}
+            for (a, b, metric), entry in sorted(self._entries.items(), key=lambda item: item[0])
+        ]
+        text = json.dumps({**self._valid_for, "methods": methods, "tests": tests}, allow_nan=False)
+        with contextlib.suppress(OSError):
+            RunStore(self.folder).write_text(NAME, text + "\n")
+            self._fresh = False
+
+    def _read(self) -> None:
+        try:
+            found = json.loads((self.folder / NAME).read_text(encoding="utf-8"))
+            if any(found[name] != value for name, value in self._valid_for.items()):
+                return
+            methods = [tuple(method) for method in found["methods"]]
+            for test in found["tests"]:
+                self._entries[methods[test.pop("a")], methods[test.pop("b")], test.pop("metric")] = test
+        except (OSError, ValueError, KeyError, TypeError, IndexError):
+            # It is made from the answers, and can be made again.
+            self._entries = {}
