@@ -197,8 +197,9 @@ def _close(before: float | None, today: float | None) -> bool:
 
 
 def stored_results(out: Path) -> list[dict[str, Any]]:
-    """Every result in a folder, of earlier commands too."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "jobs").glob("[!.]*.json"))]
+    """Every result in a folder, of earlier commands too, but for those of before probes that no longer stand."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "jobs").glob("[!.]*.json"))]
+    return [result for result in found if "probe" in result or unchanged_since_probes(Job(**result["job"]))]
 
 
 @cache
