@@ -15,10 +15,9 @@ from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.leaderboard.answers import Run
-from lgl_bench.leaderboard.build import RunFacts, board_rows
+from lgl_bench.leaderboard.build import RunFacts
 from lgl_bench.leaderboard.folder import write_intervals
-from lgl_bench.leaderboard.intervals import draw_intervals
-from lgl_bench.leaderboard.sources import settled_run
+from lgl_bench.leaderboard.sources import graded_run
 from lgl_bench.leaderboard.writing import write_board
 from lgl_bench.runs.budget import budget as budget_of
 from lgl_bench.runs.choices import Choices, decisions
@@ -152,10 +151,8 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
     reader.forget()
     years = year_rows(plan, reader, choices)
     store.write_frame("years.parquet", years)
-    done = Run(settings.out, years)
-    drawn = draw_intervals(done, streams)
+    frame, drawn = graded_run(Run(settings.out, years), run_facts(plan, provenance()), streams, keep=True)
     write_intervals(settings.out, drawn)
-    frame = settled_run(board_rows(years, run_facts(plan, provenance()), drawn), done, streams)
     store.write_frame("classes.parquet", class_rows(plan, reader, choices))
     if settings.matrix:
         matrix = matrix_rows(plan, store)

@@ -29,7 +29,7 @@ AXES = ("streams", "backbones", "detectors", "thresholds", "thresholds_on", "sel
 )
 @click.option("--split", multiple=True, help="Splits of a static protocol: 60-20-20, planetoid.")
 @click.option("--history", type=int, help="Years kept; all otherwise.")
-@click.option("--restart", type=click.Choice(["warm", "cold"]), help="Whether weights go on from the year before.")
+@click.option("--restart", type=click.Choice(["warm", "cold"]), help="Whether weights go on from the last fitted year.")
 @click.option("--label-delay", type=int, help="Years until labels arrive.")
 @click.option("--seeds", type=int, help="Number of seeds; the budget's otherwise.")
 @click.option("--budget", default="quick", show_default=True, help="smoke, quick or paper.")
@@ -89,8 +89,8 @@ def run(
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
         print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
     else:
-        in_order = ranked(result.frame.assign(board=0), runs=[Run(folder)])
-        print_board(in_order, default_metrics(result.frame), result.years)
+        shown = ranked(result.frame.assign(board=0), runs=[Run(folder)])
+        print_board(shown, default_metrics(result.frame), result.years)
         click.echo(f"\n{folder / 'leaderboard.csv'}, after {result.seconds:.0f} s")
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])

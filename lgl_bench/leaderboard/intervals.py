@@ -10,7 +10,7 @@ A run draws once, at its end, and keeps what it drew in its folder (`folder.py`)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -36,7 +36,11 @@ Drawn = dict[str, Resampled]
 
 
 def draw_intervals(
-    run: Run, streams: Mapping[str, Stream], draws: int = bootstrap.DRAWS, seed: int = SEED
+    run: Run,
+    streams: Mapping[str, Stream],
+    draws: int = bootstrap.DRAWS,
+    seed: int = SEED,
+    remember: Callable[[Run, Plan, Mapping[Cells, Drawn]], None] | None = None,
 ) -> Intervals:
     """The intervals of every row that can be drawn, for every metric that can be.
 
@@ -48,6 +52,7 @@ def draw_intervals(
         streams: By name, for their labels.
         draws: How many.
         seed: Of the draws.
+        remember: Is handed all that was drawn, for others to use.
     """
     if not len(run.years):
         return {}
@@ -66,7 +71,10 @@ def draw_intervals(
     )
     found: dict[Cells, dict[str, tuple[float, float]]] = {}
     for (stream, plan), methods in groups.items():
-        for cells, metrics in _drawn(run, methods, plan, labels[stream], draws, seed).items():
+        drawn = _drawn(run, methods, plan, labels[stream], draws, seed)
+        if remember is not None:
+            remember(run, plan, drawn)
+        for cells, metrics in drawn.items():
             kept = {name: one for name, one in metrics.items() if _is_row(run, cells, name, one, plan)}
             ends = {name: bootstrap.interval(one) for name, one in kept.items()}
             found[names[cells]] = {name: pair for name, pair in ends.items() if not np.isnan(pair).any()}

@@ -93,7 +93,10 @@ def _check_header(path: Path, header: Sequence[str], wanted: Sequence[str]) -> N
     missing = [name for name in wanted if name not in header]
     if missing:
         others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise DataError(f"{path}, line 1: the column '{missing[0]}' is missing{others}; docs/leaderboard.md lists all")
+        raise DataError(
+            f"{path}, line 1: the column '{missing[0]}' is missing{others}; docs/leaderboard.md lists all; a table of "
+            "an older lgl-bench is made anew from its run by 'lgl-bench leaderboard build OUT'"
+        )
     unknown = [name for name in header if name not in set(wanted)]
     if unknown:
         raise DataError(

@@ -11,8 +11,10 @@ import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.leaderboard.answers import Labels, Run
+from lgl_bench.leaderboard.build import Intervals, RunFacts, board_rows
 from lgl_bench.leaderboard.floor import above_floor, against_floor
 from lgl_bench.leaderboard.folder import folder_rows
+from lgl_bench.leaderboard.intervals import draw_intervals
 from lgl_bench.leaderboard.ranking import against_best
 from lgl_bench.leaderboard.reading import read_board
 from lgl_bench.leaderboard.schema import KEY
@@ -80,31 +82,33 @@ def pool(boards: Sequence[Board], tester: Tester | None = None) -> Pool:
 
 
 def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> pd.DataFrame:
-    """The rows with `above_floor` filled; every test that a table shows is made, each method's answers drawn once."""
-    best, floor = against_best(frame), against_floor(frame)
-    together = Pairs(*(np.concatenate(parts) for parts in zip(best, floor, strict=True)))
-    pairs_tested(frame, together, runs, tester)
+    """The rows with `above_floor` filled."""
+    floor = against_floor(frame)
+    if len(floor.b):
+        # The tests against the best are asked for next: together, the answers of each method are drawn once.
+        both = zip(against_best(frame), floor, strict=True)
+        pairs_tested(frame, Pairs(*(np.concatenate(parts) for parts in both)), runs, tester)
     return frame.assign(above_floor=above_floor(frame, runs, tester))
 
 
-def settled_run(frame: pd.DataFrame, run: Run, streams: Mapping[str, Stream]) -> pd.DataFrame:
-    """The rows of a run that has just been graded, with `above_floor` filled; its tests are kept in its folder.
+def graded_run(
+    run: Run, facts: RunFacts, streams: Mapping[str, Stream], *, keep: bool
+) -> tuple[pd.DataFrame, Intervals]:
+    """The rows of a run, with intervals drawn from its answers and `above_floor` filled, and the intervals.
 
     Args:
-        frame: The rows.
         run: With its year rows and answers.
+        facts: What holds for every row.
         streams: By name, for their labels.
+        keep: Whether its tests are kept in its folder, whose `years.parquet` must then hold the run's year rows.
     """
-    checksums = dict(zip(frame["stream"], frame["stream_checksum"], strict=True))
-    labels = {
-        (name, checksums[name]): Labels(stream.ids, stream.labels)
-        for name, stream in streams.items()
-        if name in checksums
-    }
-    tester = Tester(labels=labels)
-    found = settled(frame.assign(board=0), [run], tester).drop(columns="board")
+    labels = {(name, facts.checksums[name]): Labels(stream.ids, stream.labels) for name, stream in streams.items()}
+    tester = Tester(labels=labels, kept=keep)
+    drawn = draw_intervals(run, streams, tester.draws, tester.seed, tester.remember)
+    frame = settled(board_rows(run.years, facts, drawn).assign(board=0), [run], tester)
+    pairs_tested(frame, against_best(frame), [run], tester)
     tester.keep()
-    return found
+    return frame.drop(columns="board"), drawn
 
 
 def run_folders(below: Path = Path("runs")) -> list[Path]:

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.types import FloatArray
-from lgl_bench.leaderboard.answers import Answers, Labels, Method, Plan, load_answers, shared, stream_labels
+from lgl_bench.leaderboard.answers import Answers, Labels, Method, Plan, Run, load_answers, shared, stream_labels
 from lgl_bench.leaderboard.kept import Kept
 from lgl_bench.leaderboard.stats import bootstrap
 from lgl_bench.leaderboard.stats.bootstrap import Resampled, resample
@@ -93,6 +93,7 @@ class Tester:
         draws: Of the bootstrap.
         seed: Of the draws.
         labels: Of streams that are loaded already, by name and checksum.
+        kept: Whether what run folders keep counts; not where the year rows may be others than those in the folder.
     """
 
     def __init__(
@@ -101,12 +102,15 @@ class Tester:
         draws: int = bootstrap.DRAWS,
         seed: int = 0,
         labels: Mapping[tuple[str, str], Labels] | None = None,
+        *,
+        kept: bool = True,
     ) -> None:
         self.data_dir = data_dir
         self.draws = draws
         self.seed = seed
         self._labels: dict[tuple[str, str], Labels | str] = dict(labels or {})
-        self._kept: dict[Path, Kept] = {}
+        self._drawn: dict[Plan, dict[Any, dict[str, Resampled]]] = defaultdict(dict)
+        self._kept: dict[Path, Kept] | None = {} if kept else None
 
     def ask(self, questions: Sequence[Question]) -> list[Outcome]:
         """One outcome per question."""
@@ -119,15 +123,19 @@ class Tester:
                 kept.add(_place(fresh[number]), _entry(outcome))
         return [known[number] if number in known else asked[number] for number in range(len(questions))]
 
+    def remember(self, run: Run, plan: Plan, drawn: Mapping[tuple[str, ...], dict[str, Resampled]]) -> None:
+        """Takes over what somebody else drew, with as many draws and the same seed, from the answers of a run."""
+        self._drawn[plan] |= {_name((run, cells)): metrics for cells, metrics in drawn.items()}
+
     def keep(self) -> None:
         """Writes what was tested within run folders, so that nobody computes it again."""
-        for kept in self._kept.values():
+        for kept in (self._kept or {}).values():
             kept.write()
 
     def _kept_of(self, question: Question) -> Kept | None:
         """What the run folder of both rows keeps; None where they are from two."""
         folder = question.a[0].folder
-        if question.b[0].folder != folder:
+        if self._kept is None or question.b[0].folder != folder:
             return None
         if folder not in self._kept:
             self._kept[folder] = Kept(folder, self.draws, self.seed)
@@ -163,9 +171,11 @@ class Tester:
         try:
             if not plan.tasks:
                 raise LglBenchError("no seed and year was answered by both")
-            some = next(iter(questions.values()))
-            answers = load_answers(methods, plan, self._known(stream, checksum), fixed_split=some.split != "temporal")
-            graded = self._graded(answers, metrics)
+            graded = self._drawn.get(plan, {})
+            if not all(question.metric in graded.get(name, {}) for name, question in _asked(questions)):
+                fixed = next(iter(questions.values())).split != "temporal"
+                answers = load_answers(methods, plan, self._known(stream, checksum), fixed_split=fixed)
+                graded = self._graded(answers, metrics)
         except LglBenchError as error:
             return {number: _over_seeds(question, str(error)) for number, question in questions.items()}
         return {number: _outcome(question, graded, plan) for number, question in questions.items()}
@@ -208,6 +218,13 @@ def _outcome(question: Question, graded: dict[Any, dict[str, Resampled]], plan: 
     if question.split == "temporal" and FEWEST_YEARS <= years <= MOST_YEARS:
         found.years, found.years_p = years, sign_flip((b.tasks - a.tasks).mean(axis=1))
     return _few(found)
+
+
+def _asked(questions: Mapping[int, Question]) -> Iterator[tuple[tuple[str, ...], Question]]:
+    """Every method that is asked for, with the question it is in."""
+    for question in questions.values():
+        yield _name(question.a), question
+        yield _name(question.b), question
 
 
 def _name(method: Method) -> tuple[str, ...]:

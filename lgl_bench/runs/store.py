@@ -4,7 +4,7 @@
     DIR/fits/KEY/{model.safetensors,fit.json}  one fit
     DIR/answers/KEY.parquet                    vertex, time, class_pred, confidence, novelty:EXPR,
                                                neighbour:EXPR, rejected:EXPR|THRESHOLD
-    DIR/{years.parquet,intervals.json,leaderboard.csv}  made from the above
+    DIR/{years.parquet,intervals.json,standing.json,leaderboard.csv}  made from the above
 
 Every file appears whole, by a rename. Two runs on the same store write the same bytes under the same key; adding
 columns to answers is guarded by a lock.

@@ -6,9 +6,7 @@ import pandas as pd
 
 from lgl_bench.api import run_facts
 from lgl_bench.leaderboard.answers import Run
-from lgl_bench.leaderboard.build import board_rows
-from lgl_bench.leaderboard.intervals import draw_intervals
-from lgl_bench.leaderboard.sources import settled_run
+from lgl_bench.leaderboard.sources import graded_run
 from lgl_bench.runs.choices import Choices
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.reading import Reader
@@ -30,6 +28,5 @@ def recompute(
     """
     reader = Reader(store, streams)
     years = year_rows(plan, reader, Choices(plan, reader))
-    done = Run(store.folder, years)
-    frame = board_rows(years, run_facts(plan, provenance), draw_intervals(done, streams))
-    return years, settled_run(frame, done, streams)
+    frame, _ = graded_run(Run(store.folder, years), run_facts(plan, provenance), streams, keep=False)
+    return years, frame

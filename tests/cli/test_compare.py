@@ -32,7 +32,7 @@ def test_the_answer_has_differences_intervals_verdicts_and_what_was_not_compared
     odin = next(line for line in out.splitlines() if "odin" in line and "auroc_weighted" in line)
     assert "+0.200" in odin and "better" in odin and "welch" in odin
     assert "tie" in next(line for line in out.splitlines() if "msp" in line and "accuracy" in line)
-    assert "no answers at hand" in out and "Holm" in out
+    assert "no answers: only the spread over seeds" in out and "Holm" in out
     assert "not comparable: 1 rows" in out and "x: budget quick against paper" in out
     assert "only in [1]: 1 rows" in out and "only in [2]: 1 rows" in out
     assert "too few streams: 1, and 6 are needed" in out

@@ -138,3 +138,35 @@ def test_json_gives_reasons_and_no_nan(rows):
     assert last["rank"] is None and last["metrics"]["auroc_weighted"]["mean"] is None
     assert last["metrics"]["auroc_weighted"]["reason"] == "nobody looked"
     assert records[0]["metrics"]["auroc_weighted"]["mean"] == 0.8 and records[0]["trust"] == "self-reported"
+
+
+def test_the_table_marks_what_is_inconclusive_and_what_does_not_beat_the_floor():
+    frame = board(
+        row(0.80, detector="odin", above_floor="yes"),
+        row(0.795, detector="msp", above_floor="no"),
+        row(0.70, detector="degree", above_floor="floor"),
+        row(0.60, detector="energy", above_floor="no"),
+        row(0.90, detector="knn", failed_years=2, failed_seeds=1),
+    )
+    shown = ranked(frame)
+    header, cells = formats.cells(shown, ["auroc_weighted"])
+    assert header == ["rank", "stream", "backbone", "detector", "note", "auroc_weighted"]
+    assert [line[0] for line in cells] == ["1", "2?29_", "3", "4_", "-"]
+    assert [line[4] for line in cells[:4]] == ["", "", "floor", ""]
+    assert cells[4][4] == "incomplete: 2 test years or folds failed with 1 seeds"
+    latex = formats.latex(shown, ["auroc_weighted"])
+    assert r"2$^{?29}$\_ &" in latex and r"4\_ &" in latex
+    assert [record["above_floor"] for record in formats.records(shown)] == ["yes", "no", "floor", "no", ""]
+    assert "does not beat random, degree and recency beyond noise" in formats.LEGEND
+
+
+def test_references_and_the_upper_bound_say_what_they_are():
+    frame = board(*(decided(name, 0.1) for name in ("naive(delta=0.1)", "never", "always", "oracle")))
+    header, cells = formats.cells(ranked(frame), ["mcc"])
+    at = header.index("note")
+    assert {line[header.index("threshold")]: line[at] for line in cells} == {
+        "naive(delta=0.1)": "",
+        "never": "reference",
+        "always": "reference",
+        "oracle": "upper bound",
+    }

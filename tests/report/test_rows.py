@@ -21,7 +21,7 @@ def _rows(tmp_path: Path, **given):
     return report_rows(read_sources([write_run(tmp_path / "run", year_frame(**given))]))
 
 
-def test_detectors_are_ranked_by_auroc_and_decisions_by_macro_f1_within_their_stream(tmp_path):
+def test_detectors_are_ranked_by_auroc_and_decisions_by_mcc_within_their_stream(tmp_path):
     rows = _rows(tmp_path, streams=["one", "two"])
     first = [row for row in rows if row.place.stream == "one" and not row.threshold]
     assert [row.rank for row in first] == [1, 2, 3, 4, 5, 6]

@@ -250,3 +250,28 @@ def test_the_command_reports_and_refuses(tmp_path):
     assert CliRunner().invoke(main, ["report", str(run)]).exit_code == 2
     assert CliRunner().invoke(main, ["report", str(run), "--html", str(tmp_path / "site")]).exit_code == 2
     assert CliRunner().invoke(main, ["report", str(tmp_path / "none"), "--html", str(tmp_path / "b")]).exit_code == 3
+
+
+def test_the_floor_is_labelled_and_what_does_not_beat_it_is_marked_and_counted(tmp_path):
+    # Better rows come first: msp is above the floor, energy below it.
+    site = _site(tmp_path, year_frame(detectors=["msp", "degree", "energy(temperature=1.0)"], backbones=["gcn"]))
+    text = _read(site / "index.html")
+    assert text.count('<span class="badge">floor</span>') == 2
+    # One row without a threshold, one with, and the legend.
+    assert text.count('class="badge warn"') == 3
+    assert "does not beat random, degree and recency beyond noise" in text
+    assert "1 of 2 rows of detectors do not beat the best of random, degree and recency beyond noise" in text
+    rows = list(csv.DictReader((site / "data" / "leaderboard.csv").open(encoding="utf-8", newline="")))
+    assert [row["above_floor"] for row in rows] == ["yes", "floor", "no"] * 2
+    without = _read(_site(tmp_path / "without", year_frame()) / "index.html")
+    assert "No row of random, degree or recency" in without
+
+
+def test_references_the_upper_bound_and_incomplete_rows_say_what_they_are(tmp_path):
+    years = year_frame(detectors=["msp", "odin(eps=0.1)"], backbones=["gcn"], thresholds=["", "never", "oracle"])
+    failed = (years["detector"] != "msp") & (years["time"] == 2008) & (years["seed"] == 0)
+    years.loc[failed, "status"], years.loc[failed, "reason"] = "diverged", "the loss is not finite"
+    text = _read(_site(tmp_path, years) / "index.html")
+    assert text.count(">reference</span>") == 2 and text.count(">upper bound</span>") == 2
+    assert text.count("incomplete: 1 test years or folds failed with 1 seeds") >= 3
+    assert "3 of 6 rows are incomplete and have no rank" in text

@@ -31,7 +31,7 @@ def test_the_matrix_holds_every_model_on_every_year(engines, carry_out, out):
     assert sorted(set(matrix["evaluated_on"])) == [1, 2, 3, 4] and len(matrix) == 12
     # The year after a model's last is what the protocol grades.
     cells = matrix.set_index(["trained_up_to", "evaluated_on"])["accuracy"]
-    graded = result.years.set_index("time")["accuracy"]
+    graded = result.years.drop_duplicates("time").set_index("time")["accuracy"]
     for year in (2, 3, 4):
         assert cells[year - 1, year] == graded[year]
     transfer = pd.read_parquet(out / "transfer.parquet").iloc[0]
@@ -123,7 +123,7 @@ def test_where_labels_arrive_late_a_model_is_trained_up_to_the_last_year_whose_l
     matrix, transfer = with_matrix(carry_out, out, label_delay=1)
     assert sorted(set(matrix["trained_up_to"])) == [0, 1, 2] and sorted(set(matrix["evaluated_on"])) == [1, 2, 3, 4]
     cells = matrix.set_index(["trained_up_to", "evaluated_on"])["accuracy"]
-    graded = pd.read_parquet(out / "years.parquet").set_index("time")["accuracy"]
+    graded = pd.read_parquet(out / "years.parquet").drop_duplicates("time").set_index("time")["accuracy"]
     assert [cells[year - 2, year] for year in (2, 3, 4)] == [graded[year] for year in (2, 3, 4)]
     # Three classes are known in the years 0 and 1, and four in the year 2.
     ahead = [cells[0, 1] - 1 / 3, cells[1, 2] - 1 / 3, cells[2, 3] - 1 / 4]

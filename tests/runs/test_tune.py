@@ -225,7 +225,7 @@ def test_a_value_is_the_mean_over_seeds_of_the_best_parameters_auroc(tune):
     found = tune(detectors=["odin"], seeds=2, trials=1)
     chosen = load_presets(tune.folder / "out" / "mine.toml").fit("small", "temporal", "gcn", "softmax")
     settings = tuple(map(parse, candidates("odin", "small", "temporal", "gcn").settings))
-    assert len(settings) == 32
+    assert len(settings) == 15
     tables = []
     for seed in range(2):
         answers, truth = next(
@@ -236,15 +236,15 @@ def test_a_value_is_the_mean_over_seeds_of_the_best_parameters_auroc(tune):
     (detector,) = found.entry.detectors
     assert detector.auroc == found.entry.tuned.value == pytest.approx(max(means.values()), abs=1e-12)
     assert means[detector.expression] == pytest.approx(max(means.values()), abs=1e-12)
-    assert detector.candidates == 32
+    assert detector.candidates == 15
 
 
 def test_good_is_tuned_to_the_smallest_alpha_that_is_as_good_as_the_best(tune):
-    found = tune(detectors=["good(energy)"], trials=1)
-    chosen = load_presets(tune.folder / "out" / "mine.toml").fit("small", "temporal", "gcn", "softmax")
+    found = tune(detectors=["good(isomax+)"], trials=1)
+    chosen = load_presets(tune.folder / "out" / "mine.toml").fit("small", "temporal", "gcn", "isomax+")
     weights = grid("all", "good")["alpha"]
-    every = tuple(complete(parse(f"good(energy, alpha={alpha})"), detectors) for alpha in weights)
-    answers, truth = next(answer_tasks(small_stream(), Temporal(), Method("gcn", "softmax", chosen, every), 0))
+    every = tuple(complete(parse(f"good(isomax+, alpha={alpha})"), detectors) for alpha in weights)
+    answers, truth = next(answer_tasks(small_stream(), Temporal(), Method("gcn", "isomax+", chosen, every), 0))
     values = [value.value for value in grade(answers, truth).auroc.values()]
     (detector,) = found.entry.detectors
     assert max(values) > values[0], "the neighbours help on this stream"
@@ -264,7 +264,7 @@ def test_parameters_of_detectors_need_no_fit_of_their_own(tune):
 def test_parameters_that_an_expression_gives_are_not_searched():
     given = candidates("good(odin(eps=0.05), alpha=0.3)", "cora", "60-20-20", "gcn")
     assert given.alphas == (0.3,)
-    assert given.settings == tuple(f"odin(eps=0.05,temperature={t})" for t in grid("all", "odin")["temperature"])
+    assert given.settings == tuple(f"odin(eps=0.05,temperature={t})" for t in (1.0, 10.0, 1000.0))
     free = candidates("good(msp)", "cora", "60-20-20", "gcn")
     assert free.settings == ("msp",) and free.alphas == grid("all", "good")["alpha"]
     with pytest.raises(UsageError, match="no parameter 'alfa'"):
@@ -283,12 +283,12 @@ def test_the_space_is_the_papers_grid():
 def test_a_budget_makes_the_space_smaller_and_every_point_keeps_to_it(tune):
     smoke = budget("smoke")
     space = fit_space("temporal", "gcn", preset("dblp-easy", "temporal", "gcn", "softmax"), smoke)
-    assert space["hidden"] == (smoke.caps.hidden,) and space["epochs"] == (smoke.caps.epochs,)
+    assert space["hidden"] == (smoke.caps.hidden,) and space["epochs"] == (smoke.caps.steps,)
     assert min(space["lr"]) == smoke.caps.least_lr and max(space["lr"]) == max(grid("static", "all")["lr"])
     assert space["layers"] == grid("temporal", "all")["layers"]
     found = tune(backbones=["gat"])
     assert found.entry.parameters["hidden"] * found.entry.parameters["heads"] <= smoke.caps.hidden
-    assert found.entry.epochs == smoke.caps.epochs
+    assert found.entry.epochs == smoke.caps.steps
     assert all(trial.params["lr"] >= smoke.caps.least_lr for trial in tune.trials())
 
 
@@ -595,7 +595,7 @@ def test_a_run_takes_the_preset_and_says_how_many_trials_are_behind_it(tune):
     settings = Settings(tune.folder / "run", data_dir=tune.folder / "data1", offline=True, preset=out)
     asked = {"streams": ["small"], "backbones": ["gcn"], "detectors": ["good(odin)", "gdoc"]}
     plan, _ = plan_run("smoke", settings, budget="smoke", **asked)
-    good, gdoc = plan.rows
+    good, gdoc = plan.rows[:2]
     assert good.detector == found.entry.detectors[0].expression
     assert (good.preset, good.trials) == ("mine", 2) and gdoc.trials == 0 and gdoc.preset.startswith("paper")
     (chain,) = [chain for chain in plan.units if chain.head == "softmax"]

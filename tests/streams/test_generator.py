@@ -167,15 +167,15 @@ def test_a_recipe_that_makes_no_sense_is_refused(change: dict[str, Any], reason:
 TWINS = {
     "dblp-easy-twin": (
         (range(1990, 2016), 2005, 0.171, 12, 4),
-        "e9b21a0df5eaf61c927a54f148c51cc99531c8b18b1928796d195c98ba5dda54",
+        "d300a29ba9a2750697b2950e570f83ce14ba865cfa00da6339b669982e64745f",
     ),
     "dblp-hard-twin": (
         (range(1990, 2016), 2004, 0.132, 73, 23),
-        "b7ef7b5c60a414345b419f2f48f3d19d025df818ccf6169829c2e114f9085e8b",
+        "75e94574851e95bdf2dc810b94b32be873f8ae0e478f0797f6b0cf2975bc3226",
     ),
     "ogb-arxiv-twin": (
         ((1971, *range(1986, 1989), *range(1990, 2021)), 1997, 0.421, 40, 25),
-        "56db0a53af066ddd1057e8d908d50f7fe3ac5f90b7aead6f94341cf69c338959",
+        "aa6b6f569504ffb2cf8abf3f9af601dd6309db9106198729c987470bd32ac785",
     ),
     "cora-twin": (
         ((0,), None, 0.766, 7, 0),

@@ -17,6 +17,7 @@ from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.pack import submit
 from lgl_bench.submissions.verify import check_free, verify, write_board
 from tests.graphs import small_stream
+from tests.submissions.conftest import Forged
 
 NOVELTY = "novelty:margin-of-mine"
 
@@ -63,6 +64,7 @@ def test_a_zip_says_the_same_as_a_folder(base, tmp_path):
         {"select": "t1", "detectors": ["odin", "good(auto)", "energy"]},
         {"select": "prequential", "detectors": ["good(energy)"], "thresholds": ["naive"], "thresholds_on": "all"},
         {"history": 2, "label_delay": 1, "restart": "cold", "detectors": ["msp"]},
+        {"detectors": ["msp", "random", "degree"], "seeds": 3},
         {"suite": "static", "streams": ["still"], "detectors": ["isomax+", "good(isomax+)"], "seeds": 3},
     ],
 )
@@ -103,7 +105,7 @@ def test_a_metric_that_was_changed_by_a_hair_is_noticed(forged, base):
 
 
 @pytest.mark.parametrize(
-    "column", ["suite_version", "budget", "detector", "preset", "track", "torch", "trust", "n_new"]
+    "column", ["suite_version", "budget", "detector", "preset", "track", "torch", "trust", "n_new", "above_floor"]
 )
 def test_another_column_that_was_changed_is_noticed(forged, base, column):
     forged.change_board(lambda frame: first(frame, column, "99"))
@@ -191,7 +193,9 @@ def test_known_classes_are_the_protocols_not_the_bundles(forged, base):
         (lambda plan: plan.update(streams={"../small": "0" * 64}), ("plan.json",)),
         (lambda plan: plan["suite"].update(budget="x"), ("plan.json", "budget")),
         (lambda plan: plan.update(unheard="of"), ("plan.json", "unheard")),
-        (lambda plan: plan.update(budget="paper"), ("plan.json", "parameters")),
+        (lambda plan: plan.update(budget="paper", budget_version=1), ("plan.json", "parameters")),
+        (lambda plan: plan.update(budget_version=1), ("plan.json", "budget_version = 1", "not comparable")),
+        (lambda plan: plan.pop("budget_version"), ("plan.json", "budget_version")),
         (lambda plan: plan["chains"][0].update(epochs=500), ("plan.json", "parameters")),
         (lambda plan: plan["fits"].pop(), ("plan.json", "fits")),
         (lambda plan: plan["rows"].pop(), ("plan.json", "rows")),
@@ -314,3 +318,20 @@ def test_the_manifest_of_a_zip_is_plain_json(base, tmp_path):
         fields = json.loads(archive.read("MANIFEST.json"))
     assert fields["format"] == 1
     assert len(fields["files"]["plan.json"]["sha256"]) == 64
+
+
+def test_drawn_intervals_and_pooled_decisions_are_recomputed_and_a_moved_one_is_named(base, tmp_path):
+    out = base.carry_out("drawn", seeds=3, detectors=["msp"], thresholds=["naive", "never", "always", "oracle"])
+    rows = pd.read_csv(out / "leaderboard.csv").set_index("threshold")
+    assert set(rows["interval"]) == {"bootstrap"} and (rows.loc[["never", "always"], "mcc_mean"] == 0).all()
+    submit(out, tmp_path / "bundle")
+    found = verify(tmp_path / "bundle", base.data)
+    assert not found.differences and set(found.frame["interval"]) == {"bootstrap"}
+    forged = Forged(tmp_path / "bundle")
+    for column, value in (("mcc_hi", "0.999"), ("false_alarm_rate_mean", "0.0"), ("interval", "student")):
+        board = (forged.folder / "leaderboard.csv").read_bytes()
+        forged.change_board(lambda frame, column=column, value=value: frame.assign(**{column: value}))
+        forged.seal()
+        differing = verify(forged.folder, base.data).differences
+        assert differing and all(f"column {column}" in one for one in differing)
+        (forged.folder / "leaderboard.csv").write_bytes(board)
