@@ -1,93 +1,125 @@
 """Parity with the paper: its cells run again with its hyperparameters, side by side with what it prints.
 
-Every finished job is one JSON file in the output folder, so an interrupted command goes on where it stopped.
+Every finished job is one JSON file in the output folder, so an interrupted command goes on where it stopped. A file
+counts as long as parameters, version and data are today's and its *probe* gives the same figures: the first fold after
+two epochs, under seed 0. So code that computes something else makes exactly the jobs void whose numbers it changes.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from functools import cache
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import complete, parse
+from lgl_bench.runs.parity_jobs import (
+    BACKBONES,
+    HEADS,
+    OWN_CODE,
+    Job,
+    given_parameters,
+    noted_parameters,
+    preset_of,
+    unchanged_since_probes,
+)
 
 if TYPE_CHECKING:
     from lgl_bench.runs.presets import Preset
+    from lgl_bench.streams.stream import Stream
 
-BACKBONES = ("gcn", "graphsage", "gat", "graph-mlp")
-HEADS = {"softmax": "odin", "isomax+": "isomax+", "gdoc": "gdoc"}
-# Graph-MLP's own check in the paper: transductive, Planetoid split, all classes known.
-TRANSDUCTIVE = {"cora": 0.778, "citeseer": 0.697, "pubmed": 0.776}
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One model kind on one stream under one seed, over all folds or years."""
-
-    stream: str
-    split: str
-    backbone: str
-    head: str
-    seed: int
-    transductive: bool = False
-
-    @property
-    def key(self) -> str:
-        """Name of its file."""
-        track = "transductive" if self.transductive else self.split
-        return f"{self.stream}_{track}_{self.backbone}_{self.head.replace('+', 'plus')}_{self.seed}"
-
-
-def jobs_of(stream: str, split: str, backbones: tuple[str, ...], seeds: int) -> Iterator[Job]:
-    """The cells of the paper's table for one stream, and Graph-MLP's transductive check."""
-    for seed in range(seeds):
-        for backbone in backbones:
-            for head in HEADS:
-                yield Job(stream, split, backbone, head, seed)
-        if "graph-mlp" in backbones and stream in TRANSDUCTIVE:
-            yield Job(stream, "planetoid", "graph-mlp", "softmax", seed, transductive=True)
+_PROBE_EPOCHS = 2
+# Rounding on another machine moves a rank or two; a change of what is computed moves many.
+_PROBE_TOLERANCE = 1e-4
 
 
 def run_job(job: Job, data_dir: str | None) -> dict[str, Any]:
     """Trains and grades one job, one thread."""
     import torch
 
-    from lgl_bench.detectors import detectors
-    from lgl_bench.protocols.leave_class_out import LeaveClassOut
-    from lgl_bench.protocols.temporal import Temporal
-    from lgl_bench.protocols.transductive import Transductive
-    from lgl_bench.runs.answers import Method, answer_tasks
-    from lgl_bench.runs.evaluate import grade
-    from lgl_bench.runs.presets import detector_preset, good_preset
-    from lgl_bench.streams.catalogue import load
+    from lgl_bench.runs.provenance import provenance
     from lgl_bench.streams.checksum import stream_checksum
 
     torch.set_num_threads(1)
-    stream = load(job.stream, Path(data_dir) if data_dir else None)
-    protocol: Any = Transductive(job.split) if job.transductive else None
-    protocol = protocol or (LeaveClassOut(job.split) if stream.static else Temporal())
-    chosen = _preset(job)
+    folder = Path(data_dir) if data_dir else None
+    stream = _loaded(job.stream, folder)
+    chosen = preset_of(job)
+    made = provenance()
+    return {
+        "job": asdict(job),
+        "preset": chosen.name,
+        "parameters": noted_parameters(job),
+        "stream_checksum": stream_checksum(stream),
+        "commit": made["git_commit"],
+        "created_at": made["created_at"],
+        "probe": probe(replace(job, seed=0), folder),
+        "folds": _folds(_answered(job, stream, chosen)),
+        "versions": {key: made[key] for key in ("lgl_bench", "torch", "dgl", "numpy", "python")},
+    }
+
+
+@cache
+def probe(job: Job, data_dir: Path | None) -> dict[str, float | None]:
+    """Loss, accuracy and AUROC of a job's first fold after two epochs: if they change, so did what is computed."""
+    import torch
+
+    torch.set_num_threads(1)
+    chosen = preset_of(job)
+    short = replace(chosen, training=replace(chosen.training, epochs=min(_PROBE_EPOCHS, chosen.training.epochs)))
+    (fold,) = _folds(islice(_answered(job, _loaded(job.stream, data_dir), short), 1))
+    return {"loss": fold["loss"], "accuracy": fold["accuracy"], **fold["auroc"]}
+
+
+def _answered(job: Job, stream: Stream, chosen: Preset) -> Iterator[Any]:
+    from lgl_bench.runs.answers import Method, answer_tasks
+    from lgl_bench.runs.parity_published import published_answers
+
+    method = Method(job.backbone, job.head, chosen, _expressions(job))
+    protocol = _protocol(job, stream.static)
+    if job.switch in OWN_CODE:
+        return published_answers(stream, protocol, method, job.seed, job.switch)
+    return answer_tasks(stream, protocol, method, job.seed)
+
+
+def _protocol(job: Job, static: bool) -> Any:
+    from lgl_bench.protocols.leave_class_out import LeaveClassOut
+    from lgl_bench.protocols.temporal import Temporal
+    from lgl_bench.protocols.transductive import Transductive
+
+    if job.transductive:
+        return Transductive(job.split)
+    return LeaveClassOut(job.split) if static else Temporal()
+
+
+def _expressions(job: Job) -> tuple[Any, ...]:
+    """The detector of the cell, and GOOD where the paper builds it on that one; none in the transductive check."""
+    from lgl_bench.detectors import detectors
+    from lgl_bench.runs.presets import detector_preset, good_preset
+
     texts = [] if job.transductive else [HEADS[job.head]]
     base, alpha = good_preset(job.stream, job.split, job.backbone)
     if base in texts:
         texts.append(f"good({base}, alpha={alpha})")
-    expressions = tuple(
+    return tuple(
         complete(parse(text), detectors, lambda name: detector_preset(job.stream, job.split, job.backbone, name))
         for text in texts
     )
-    method = Method(job.backbone, job.head, chosen, expressions)
+
+
+def _folds(answered: Iterable[Any]) -> list[dict[str, Any]]:
+    from lgl_bench.runs.evaluate import grade
+
     folds = []
-    for answers, truth in answer_tasks(stream, protocol, method, job.seed):
+    for answers, truth in answered:
         grades = grade(answers, truth)
         folds.append(
             {
@@ -98,17 +130,11 @@ def run_job(job: Job, data_dir: str | None) -> dict[str, Any]:
                 "accuracy": grades.accuracy.value,
                 "new": grades.new,
                 "auroc": {name: value.value for name, value in grades.auroc.items()},
+                "loss": answers.fit.loss if answers.fit else None,
                 "seconds": answers.fit.seconds if answers.fit else 0.0,
             }
         )
-    return {
-        "job": asdict(job),
-        "preset": chosen.name,
-        "parameters": {**chosen.backbone, **asdict(chosen.training)},
-        "stream_checksum": stream_checksum(stream),
-        "folds": folds,
-        "versions": _versions(),
-    }
+    return folds
 
 
 def run_parity(
@@ -139,37 +165,55 @@ def run_parity(
             done += 1
             if on_done is not None:
                 on_done(running[future], done, len(jobs))
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "jobs").glob("[!.]*.json"))]
+    return stored_results(out)
 
 
 def _up_to_date(path: Path, job: Job, data_dir: Path | None) -> bool:
-    """Whether a result is there and was made with today's parameters, data and version."""
+    """Whether a result is there, made with today's parameters, version and data, by code that gives the same today."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    chosen = _preset(job)
-    parameters = json.loads(json.dumps({**chosen.backbone, **asdict(chosen.training)}))
     return bool(
-        stored["parameters"] == parameters
+        given_parameters(stored["parameters"]) == noted_parameters(job)
         and stored["versions"]["lgl_bench"] == __version__
         and stored["stream_checksum"] == _checksum(job.stream, data_dir)
+        and _same_numbers(stored, job, data_dir)
     )
 
 
-def _preset(job: Job) -> Preset:
-    """The paper's row; of its transductive check it prints none, so the one of the random split stands in."""
-    from lgl_bench.runs.presets import preset
+def _same_numbers(stored: dict[str, Any], job: Job, data_dir: Path | None) -> bool:
+    if "probe" not in stored:
+        return unchanged_since_probes(job)
+    # Compared in order: a detector may be written with more parameters today.
+    before, today = (list(found.values()) for found in (stored["probe"], probe(replace(job, seed=0), data_dir)))
+    return len(before) == len(today) and all(map(_close, before, today))
 
-    return preset(job.stream, "60-20-20" if job.transductive else job.split, job.backbone, job.head)
+
+def _close(before: float | None, today: float | None) -> bool:
+    if before is None or today is None:
+        return before is today
+    return math.isclose(before, today, rel_tol=0, abs_tol=_PROBE_TOLERANCE)
+
+
+def stored_results(out: Path) -> list[dict[str, Any]]:
+    """Every result in a folder, of earlier commands too, but for those of before probes that no longer stand."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "jobs").glob("[!.]*.json"))]
+    return [result for result in found if "probe" in result or unchanged_since_probes(Job(**result["job"]))]
+
+
+@cache
+def _loaded(stream: str, data_dir: Path | None) -> Stream:
+    from lgl_bench.streams.catalogue import load
+
+    return load(stream, data_dir)
 
 
 @cache
 def _checksum(stream: str, data_dir: Path | None) -> str:
-    from lgl_bench.streams.catalogue import load
     from lgl_bench.streams.checksum import stream_checksum
 
-    return stream_checksum(load(stream, data_dir))
+    return stream_checksum(_loaded(stream, data_dir))
 
 
 def _file(out: Path, job: Job) -> Path:
@@ -180,18 +224,3 @@ def _write(path: Path, result: dict[str, Any]) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     partial.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     partial.replace(path)
-
-
-def _versions() -> dict[str, str]:
-    import platform
-
-    import dgl
-    import torch
-
-    return {
-        "lgl_bench": __version__,
-        "torch": torch.__version__,
-        "dgl": dgl.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }

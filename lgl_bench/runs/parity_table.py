@@ -1,4 +1,4 @@
-"""The parity table: what the paper prints, what we measured, and the difference."""
+"""The parity table: what the paper prints, what we measured, and the difference; one row per cell and switch."""
 
 from __future__ import annotations
 
@@ -9,58 +9,80 @@ from typing import Any
 import numpy as np
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.runs.parity import HEADS, TRANSDUCTIVE
+from lgl_bench.runs.parity_jobs import HEADS, SWITCHES, TRANSDUCTIVE
 from lgl_bench.runs.presets import good_preset, table
 
 LEAK = "the printed cell comes from a leak in the published code; not a target"
+_Result = dict[str, Any]
+_Printed = dict[tuple[str, ...], dict[str, str]]
 
 
-def parity_table(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row a cell: paper, ours, deviation over seeds, difference."""
-    printed = {(row["dataset"], row["split"], row["backbone"], row["detector"]): row for row in table("results")}
-    cells: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+def parity_table(results: list[_Result]) -> list[dict[str, Any]]:
+    """One row per cell and switch: paper, measured, deviation over seeds, difference."""
+    printed: _Printed = {_printed_cell(row): row for row in table("results")}
+    cells: dict[tuple[str, ...], list[tuple[_Result, str]]] = {}
     for result in results:
-        job = result["job"]
-        if job["transductive"]:
-            cells.setdefault((job["stream"], "transductive", job["backbone"], "none", ""), []).append(result)
-            continue
-        names = {name for fold in result["folds"] for name in fold["auroc"]}
-        for name in sorted(names):
-            detector = "good" if name.startswith("good(") else HEADS[job["head"]]
-            cells.setdefault((job["stream"], job["split"], job["backbone"], detector, name), []).append(result)
-    rows = []
-    for (stream, split, backbone, detector, expression), members in sorted(cells.items()):
-        paper = printed.get((stream, split, backbone, detector), {})
-        transductive = split == "transductive"
-        accuracy = [_mean(fold["accuracy"] for fold in result["folds"]) for result in members]
-        auroc = [_mean(fold["auroc"].get(expression) for fold in result["folds"]) for result in members]
-        row: dict[str, Any] = {
-            "stream": stream,
-            "split": split,
-            "backbone": backbone,
-            "detector": detector,
-            "head": members[0]["job"]["head"],
-            "expression": expression,
-            "seeds": len(members),
-        }
-        row |= _compared("accuracy", accuracy, TRANSDUCTIVE[stream] if transductive else paper.get("accuracy"))
-        row |= _compared("auroc", auroc, paper.get("auroc"))
-        row["note"] = LEAK if backbone == "graph-mlp" and split == "60-20-20" else ""
-        if detector == "good":
-            base = good_preset(stream, split, backbone)[0]
-            row["note"] = "; ".join(filter(None, [f"over {base}", row["note"]]))
-        row["skipped"] = sum(bool(fold["skipped"]) for result in members for fold in result["folds"])
-        row["fit_seconds"] = round(sum(fold["seconds"] for result in members for fold in result["folds"]), 1)
-        row |= {key: members[0]["versions"][key] for key in ("lgl_bench", "torch", "dgl", "python")}
-        row["stream_checksum"] = members[0]["stream_checksum"]
-        rows.append(row)
-    return _checked(rows)
-
-
-def _checked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for key, expression in _cells_of(result):
+            cells.setdefault(key, []).append((result, expression))
+    rows = [_row(key, members, printed) for key, members in sorted(cells.items(), key=_order)]
     if not rows:
         raise UsageError("there is no cell to show: every task was skipped, or no job has ended")
     return rows
+
+
+def _cells_of(result: _Result) -> list[tuple[tuple[str, ...], str]]:
+    """The cells a result belongs to, and the expression of each: its detector's, and GOOD's where it was scored."""
+    job = result["job"]
+    stream, backbone, switch = job["stream"], job["backbone"], job.get("switch", "")
+    if job["transductive"]:
+        return [((stream, "transductive", backbone, "none", switch), "")]
+    names = sorted({name for fold in result["folds"] for name in fold["auroc"]})
+    detectors = ["good" if name.startswith("good(") else HEADS[job["head"]] for name in names]
+    return [
+        ((stream, job["split"], backbone, detector, switch), name)
+        for detector, name in zip(detectors, names, strict=True)
+    ]
+
+
+def _order(item: tuple[tuple[str, ...], Any]) -> tuple[Any, ...]:
+    """Ours before its switches, these in the order they are listed in."""
+    *cell, switch = item[0]
+    return (*cell, SWITCHES.index(switch) + 1 if switch else 0)
+
+
+def _printed_cell(row: dict[str, str]) -> tuple[str, ...]:
+    return row["dataset"], row["split"], row["backbone"], row["detector"]
+
+
+def _row(key: tuple[str, ...], members: list[tuple[_Result, str]], printed: _Printed) -> dict[str, Any]:
+    stream, split, backbone, detector, switch = key
+    paper: dict[str, Any] = dict(printed.get((stream, split, backbone, detector), {}))
+    if split == "transductive":
+        paper["accuracy"] = TRANSDUCTIVE[stream]
+    results = [result for result, _ in members]
+    accuracy = [_mean(fold["accuracy"] for fold in result["folds"]) for result in results]
+    auroc = [_mean(fold["auroc"].get(name) for fold in result["folds"]) for result, name in members]
+    row: dict[str, Any] = {
+        "stream": stream,
+        "split": split,
+        "backbone": backbone,
+        "detector": detector,
+        "head": results[0]["job"]["head"],
+        "switch": switch,
+        "expression": members[0][1],
+        "seeds": len(results),
+    }
+    row |= _compared("accuracy", accuracy, paper.get("accuracy"))
+    row |= _compared("auroc", auroc, paper.get("auroc"))
+    notes = [f"over {good_preset(stream, split, backbone)[0]}"] if detector == "good" else []
+    notes += [LEAK] if backbone == "graph-mlp" and split == "60-20-20" else []
+    row["note"] = "; ".join(notes)
+    row["commit"] = " ".join(sorted({result.get("commit", "")[:7] for result in results} - {""}))
+    row["skipped"] = sum(bool(fold["skipped"]) for result in results for fold in result["folds"])
+    row["fit_seconds"] = round(sum(fold["seconds"] for result in results for fold in result["folds"]), 1)
+    row |= {name: results[0]["versions"][name] for name in ("lgl_bench", "torch", "dgl", "python")}
+    row["stream_checksum"] = results[0]["stream_checksum"]
+    return row
 
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> None:
@@ -71,30 +93,6 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
         writer.writeheader()
         writer.writerows(rows)
     partial.replace(path)
-
-
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """The table for reading: paper, ours with its deviation over seeds, difference."""
-    lines = [
-        "| stream | split | backbone | detector | seeds | accuracy paper | ours | diff. | AUROC paper | ours | diff. |",
-        "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for row in rows:
-        cells = [row["stream"], row["split"], row["backbone"], row["detector"], str(row["seeds"])]
-        for metric in ("accuracy", "auroc"):
-            ours, deviation = row[f"{metric}_ours"], row[f"{metric}_std"]
-            told = "" if ours is None else f"{ours:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
-            difference = row[f"{metric}_difference"]
-            cells += [_cell(row[f"{metric}_paper"]), told, "" if difference is None else f"{difference:+.3f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    last = rows[0]
-    made = f"lgl-bench {last['lgl_bench']}, torch {last['torch']}, dgl {last['dgl']}, Python {last['python']}"
-    seconds = {(row["stream"], row["split"], row["backbone"], row["head"]): row["fit_seconds"] for row in rows}
-    return "\n".join([*lines, "", f"{made}; {sum(seconds.values()) / 3600:.1f} hours of training on one core."]) + "\n"
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
 
 
 def _compared(metric: str, ours: list[float | None], paper: Any) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def assemble(
 def reorder(features: Features, order: IntArray) -> Features:
     """Rows of `features` in the given order."""
     if not isinstance(features, Sparse):
-        return features if (order == np.arange(len(order))).all() else features[order]
+        return features if np.array_equal(order, np.arange(len(features))) else features[order]
     lengths = np.diff(features.indptr)[order]
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     take = np.arange(indptr[-1]) + np.repeat(features.indptr[:-1][order] - indptr[:-1], lengths)

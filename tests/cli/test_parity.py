@@ -47,6 +47,39 @@ def test_the_command_writes_the_table_and_goes_on_where_it_stopped(tmp_path, mon
     assert header.split()[:4] == ["stream", "split", "backbone", "detector"] and len(lines) == 4
 
 
+def test_as_published_adds_what_the_published_code_does_differently(tmp_path):
+    asked = ("--stream", "cora-twin", "--backbone", "gcn", "--head", "gdoc", "--seeds", "1", "--as-published")
+    found = run(tmp_path, *asked, "--json")
+    assert found.exit_code == 0, found.output
+    rows = [(row["detector"], row["switch"]) for row in json.loads(found.stdout)]
+    assert rows == [(name, switch) for name in ("gdoc", "good") for switch in ("", "layer", "weights")]
+    assert "3/3 cora-twin gcn gdoc" in found.stderr
+    text = (tmp_path / "parity.md").read_text()
+    assert "## What the published code does differently" in text and "| gdoc | weights |" in text
+    only = run(tmp_path / "one", *asked, "--switch", "weights", "--json")
+    assert {row["switch"] for row in json.loads(only.stdout)} == {"", "weights"}
+
+
+def test_a_switch_without_as_published_is_wrong_usage(tmp_path):
+    found = run(tmp_path, "--stream", "cora-twin", "--switch", "layer")
+    assert found.exit_code == 2 and "--as-published" in found.stderr
+
+
+def test_a_dry_run_writes_the_tables_and_runs_nothing(tmp_path, monkeypatch):
+    asked = ("--stream", "cora-twin", "--backbone", "gcn", "--head", "gdoc")
+    assert run(tmp_path, *asked, "--seeds", "1").exit_code == 0
+    (tmp_path / "parity.md").unlink()
+
+    def never(job, folder):
+        raise AssertionError(f"{job.key} was run")
+
+    monkeypatch.setattr(parity, "run_job", never)
+    found = run(tmp_path, *asked, "--seeds", "3", "--dry-run")
+    assert found.exit_code == 0, found.output
+    text = (tmp_path / "parity.md").read_text()
+    assert "## Cells with fewer than 3 seeds" in text and "| cora-twin | 60-20-20 | gcn | gdoc | 1 | 0 |" in text
+
+
 def test_a_stream_nobody_knows_is_answered_with_the_nearest(tmp_path):
     result = run(tmp_path, "--stream", "cora-twn")
     assert result.exit_code == 2 and "did you mean 'cora-twin'" in result.stderr

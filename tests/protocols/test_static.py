@@ -8,6 +8,7 @@ import pytest
 from lgl_bench.core.errors import UsageError
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.protocols.splits import TEST, TRAIN, VALIDATION, split_of, stratified
+from lgl_bench.protocols.subgraph import induced
 from lgl_bench.protocols.transductive import Transductive
 from lgl_bench.streams.stream import StreamInfo, assemble
 from tests.graphs import small_stream
@@ -37,6 +38,13 @@ def naive_pairs(keep):
     keep = set(keep)
     both = {(u, v) for u, v in EDGES.T.tolist() if u != v} | {(v, u) for u, v in EDGES.T.tolist() if u != v}
     return {(u, v) for u, v in both if u in keep and v in keep}
+
+
+def test_the_graph_of_the_first_vertices_has_their_features_alone():
+    whole = static().upto(0).graph
+    graph, vertices = induced(whole, np.arange(whole.num_vertices) < 4)
+    assert graph.features.shape == (4, 1) and vertices.tolist() == [0, 1, 2, 3]
+    assert pairs(graph) == naive_pairs(range(4))
 
 
 def test_each_class_is_cut_at_60_and_80_percent_rounded_down():

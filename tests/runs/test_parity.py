@@ -1,58 +1,30 @@
 from __future__ import annotations
 
-import csv
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.runs import parity, presets
-from lgl_bench.runs.parity import Job, jobs_of, run_job, run_parity
-from lgl_bench.runs.parity_table import LEAK, markdown, parity_table, write_table
+from lgl_bench.runs.parity import probe, run_job, run_parity, stored_results
+from lgl_bench.runs.parity_jobs import (
+    BACKBONES,
+    HEADS,
+    SWITCHES,
+    Job,
+    changes,
+    given_parameters,
+    jobs_of,
+    noted_parameters,
+    preset_of,
+    unchanged_since_probes,
+)
 from lgl_bench.runs.presets import Preset
 from lgl_bench.training.trainer import TrainingParameters
-
-VERSIONS = {"lgl_bench": __version__, "torch": "1", "dgl": "2", "numpy": "3", "python": "4"}
-
-
-def result(job, folds):
-    """What a job gives: folds are (accuracy, {expression: auroc})."""
-    rows = [
-        {
-            "time": 0,
-            "fold": str(i),
-            "role": "test",
-            "skipped": "",
-            "accuracy": accuracy,
-            "new": 3,
-            "auroc": auroc,
-            "seconds": 1.0,
-        }
-        for i, (accuracy, auroc) in enumerate(folds)
-    ]
-    return {
-        "job": {
-            "stream": job.stream,
-            "split": job.split,
-            "backbone": job.backbone,
-            "head": job.head,
-            "seed": job.seed,
-            "transductive": job.transductive,
-        },
-        "preset": "paper",
-        "parameters": json.loads(json.dumps(_made_with(job))),
-        "stream_checksum": "abc",
-        "folds": rows,
-        "versions": VERSIONS,
-    }
-
-
-def _made_with(job):
-    chosen = parity._preset(job)
-    return {**chosen.backbone, **asdict(chosen.training)}
+from tests.runs.parity_results import PROBE, VERSIONS, result
 
 
 @pytest.fixture
@@ -60,6 +32,7 @@ def ran(monkeypatch):
     """Jobs that were run, in this process and without training."""
     seen = []
     monkeypatch.setattr(parity, "_checksum", lambda stream, data_dir: "abc")
+    monkeypatch.setattr(parity, "probe", lambda job, data_dir: PROBE)
 
     def stub(job, folder):
         seen.append(job)
@@ -71,13 +44,60 @@ def ran(monkeypatch):
 
 
 def test_the_jobs_are_every_cell_of_the_paper_and_graph_mlps_own_check():
-    jobs = list(jobs_of("cora", "60-20-20", parity.BACKBONES, 2))
+    jobs = list(jobs_of("cora", "60-20-20", BACKBONES, 2))
     assert len(jobs) == 2 * (4 * 3 + 1)
     assert len({job.key for job in jobs}) == len(jobs)
     extra = [job for job in jobs if job.transductive]
     assert {(job.backbone, job.head, job.split) for job in extra} == {("graph-mlp", "softmax", "planetoid")}
-    assert not any(job.transductive for job in jobs_of("dblp-easy", "temporal", parity.BACKBONES, 1))
+    assert not any(job.transductive for job in jobs_of("dblp-easy", "temporal", BACKBONES, 1))
     assert not any(job.transductive for job in jobs_of("cora", "60-20-20", ("gcn",), 1))
+
+
+def switched(stream, split="60-20-20"):
+    """What --as-published adds to a stream: (backbone, head, switch) without seeds."""
+    jobs = jobs_of(stream, split, BACKBONES, 1, SWITCHES)
+    return {(job.backbone, job.head, job.switch) for job in jobs if job.switch}
+
+
+def test_every_switch_is_a_job_of_the_cells_it_changes():
+    found = switched("cora")
+    heads = set(HEADS)
+    assert {kind for kind in found if kind[2] == "odin-step"} == {(b, "softmax", "odin-step") for b in BACKBONES}
+    assert {kind for kind in found if kind[2] == "weights"} == {(b, "gdoc", "weights") for b in BACKBONES}
+    leaks = {kind for kind in found if kind[2] == "graph-mlp-batches"}
+    assert leaks == {("graph-mlp", head, "graph-mlp-batches") for head in heads}
+    assert {kind for kind in found if kind[2] == "one-epoch"} == {("graphsage", head, "one-epoch") for head in heads}
+    # GAT's published code has two layers always, which the paper's row for IsoMax+ has too.
+    assert {head for backbone, head, switch in found if (backbone, switch) == ("gat", "layer")} == {"softmax", "gdoc"}
+    assert {b for b, _, switch in found if switch == "layer"} == set(BACKBONES)
+
+
+def test_the_transductive_check_has_another_learning_rate_only_where_ours_is_not_that_one():
+    assert ("graph-mlp", "softmax", "lr") in switched("pubmed")
+    assert ("graph-mlp", "softmax", "lr") not in switched("cora")
+    check = Job("pubmed", "planetoid", "graph-mlp", "softmax", 0, transductive=True)
+    assert [switch for switch in SWITCHES if changes(check, switch)] == ["lr"]
+    assert preset_of(check).training.lr == 0.001 and preset_of(replace(check, switch="lr")).training.lr == 0.01
+
+
+def test_a_temporal_stream_has_no_switches():
+    assert not switched("dblp-easy", "temporal")
+
+
+def test_a_switch_changes_one_thing():
+    gcn = Job("cora", "60-20-20", "gcn", "gdoc", 0)
+    ours = noted_parameters(gcn)
+    assert noted_parameters(replace(gcn, switch="layer")) == ours | {"layers": ours["layers"] + 1}
+    assert noted_parameters(replace(gcn, switch="weights")) == ours
+    gat = Job("cora", "60-20-20", "gat", "gdoc", 0)
+    assert noted_parameters(gat)["layers"] == 3
+    assert noted_parameters(replace(gat, switch="layer")) == noted_parameters(gat) | {"layers": 2}
+    sage = Job("cora", "60-20-20", "graphsage", "gdoc", 0)
+    assert noted_parameters(replace(sage, switch="one-epoch")) == noted_parameters(sage) | {"epochs": 1}
+
+
+def test_only_the_heads_asked_for_are_run():
+    assert {job.head for job in jobs_of("cora", "60-20-20", BACKBONES, 1, SWITCHES, ("gdoc",))} == {"gdoc"}
 
 
 def test_keys_of_jobs_tell_splits_and_tracks_apart():
@@ -85,6 +105,7 @@ def test_keys_of_jobs_tell_splits_and_tracks_apart():
     other = Job("cora", "planetoid", "graph-mlp", "softmax", 0, transductive=True)
     assert len({plain.key, other.key, Job("cora", "60-20-20", "graph-mlp", "softmax", 0).key}) == 3
     assert "+" not in Job("cora", "60-20-20", "gcn", "isomax+", 0).key
+    assert plain.key != replace(plain, switch="layer").key != replace(plain, switch="odin-step").key
 
 
 def test_a_finished_job_is_not_run_again(tmp_path, ran):
@@ -108,6 +129,86 @@ def test_a_job_made_from_other_data_or_parameters_is_run_again(tmp_path, ran, mo
     monkeypatch.setattr(parity, "_checksum", lambda stream, data_dir: "other data")
     run_parity(jobs, tmp_path, None, 1)
     assert set(ran) == set(jobs)
+
+
+def stored_by(job, tmp_path, **changed):
+    """A folder with the result of one job, some of its entries changed; None removes one."""
+    found = {name: value for name, value in (result(job, []) | changed).items() if value is not None}
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / f"{job.key}.json").write_text(json.dumps(found))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"probe": PROBE | {"odin": 0.6002}},
+        {"probe": PROBE | {"odin": None}},
+        {"probe": {"loss": 1.5, "accuracy": 0.5}},
+        {"parameters": {}},
+        {"versions": VERSIONS | {"lgl_bench": "0.0.1"}},
+    ],
+)
+def test_a_job_of_other_numbers_parameters_or_another_version_is_run_again(tmp_path, ran, changed):
+    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
+    run_parity([job], stored_by(job, tmp_path, **changed), None, 1)
+    assert ran == [job]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"probe": {"loss": 1.5, "accuracy": 0.5, "odin(scale=1)": 0.600001}},
+        {"parameters": noted_parameters(Job("cora", "60-20-20", "gcn", "softmax", 0)) | {"patience": None}},
+    ],
+)
+def test_rounding_another_name_and_options_that_are_not_used_leave_a_job_as_it_is(tmp_path, ran, changed):
+    job = Job("cora", "60-20-20", "gcn", "softmax", 0)
+    run_parity([job], stored_by(job, tmp_path, **changed), None, 1)
+    assert not ran
+
+
+def test_a_probe_is_the_first_fold_after_two_epochs_and_notices_what_is_computed(monkeypatch):
+    def shown(layers, epochs=50):
+        small = Preset("tiny", {"hidden": 4, "layers": layers}, TrainingParameters(epochs=epochs, lr=0.01))
+        monkeypatch.setattr(presets, "preset", lambda *_: small)
+        probe.cache_clear()
+        return probe(Job("cora-twin", "60-20-20", "gcn", "gdoc", 0), None)
+
+    assert list(shown(2)) == ["loss", "accuracy", "gdoc", "good(gdoc,alpha=0.6)"]
+    assert shown(2) == shown(2) == shown(2, epochs=2)
+    assert shown(2) != shown(3)
+    probe.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("job", "kept"),
+    [
+        (Job("cora", "60-20-20", "gcn", "softmax", 0), True),
+        (Job("citeseer", "60-20-20", "graph-mlp", "softmax", 0), True),
+        (Job("pubmed", "60-20-20", "gcn", "gdoc", 0), True),
+        (Job("pubmed", "60-20-20", "gcn", "softmax", 0), False),
+        (Job("cora", "planetoid", "graph-mlp", "gdoc", 0), False),
+        (Job("cora", "planetoid", "graph-mlp", "softmax", 0, transductive=True), False),
+        (Job("cora", "60-20-20", "gcn", "softmax", 0, switch="layer"), False),
+    ],
+)
+def test_a_job_of_before_probes_were_noted_is_kept_where_no_change_since_then_reaches_it(tmp_path, ran, job, kept):
+    folder = stored_by(job, tmp_path, probe=None, commit=None)
+    assert len(stored_results(folder)) == int(kept)
+    run_parity([job], folder, None, 1)
+    assert ran == ([] if kept else [job])
+
+
+def test_the_jobs_that_ship_have_the_parameters_of_today():
+    folder = Path(__file__).parents[2] / "leaderboard" / "parity"
+    results = stored_results(folder)
+    assert len(results) == len(list((folder / "jobs").glob("*.json"))) > 70
+    for found in results:
+        job = Job(**found["job"])
+        assert (folder / "jobs" / f"{job.key}.json").is_file()
+        assert given_parameters(found["parameters"]) == noted_parameters(job), job.key
+        assert "commit" in found or unchanged_since_probes(job), job.key
 
 
 def test_a_job_that_was_broken_off_half_written_is_run_again(tmp_path, ran):
@@ -140,88 +241,6 @@ def test_no_process_is_a_wrong_request(tmp_path):
         run_parity([], tmp_path, None, 0)
 
 
-def test_a_row_averages_folds_then_seeds_and_its_difference_is_ours_minus_the_papers():
-    expression = "odin(eps=0.05,temperature=1000.0)"
-    jobs = [Job("cora", "60-20-20", "gcn", "softmax", seed) for seed in (0, 1)]
-    (row,) = parity_table(
-        [
-            result(jobs[0], [(0.8, {expression: 0.9}), (1.0, {expression: None})]),
-            result(jobs[1], [(0.9, {expression: 0.7}), (0.8, {expression: 0.9})]),
-        ]
-    )
-    assert (row["stream"], row["detector"], row["expression"], row["seeds"]) == ("cora", "odin", expression, 2)
-    assert row["accuracy_paper"] == 0.89 and row["auroc_paper"] == 0.84
-    assert row["accuracy_ours"] == 0.875 and row["accuracy_difference"] == pytest.approx(-0.015)
-    assert row["auroc_ours"] == 0.85 and row["auroc_difference"] == pytest.approx(0.01)
-    assert row["accuracy_std"] == pytest.approx(0.05 / 2**0.5, abs=1e-4)
-    assert row["auroc_std"] == pytest.approx(0.1 / 2**0.5, abs=1e-4)
-    assert row["note"] == "" and row["stream_checksum"] == "abc" and row["torch"] == "1"
-    assert row["fit_seconds"] == 4.0
-
-
-def test_good_is_compared_with_the_papers_good_and_says_what_it_is_over():
-    job = Job("cora", "60-20-20", "gcn", "gdoc", 0)
-    rows = parity_table([result(job, [(0.88, {"gdoc": 0.85, "good(gdoc,alpha=0.6)": 0.87})])])
-    found = {row["detector"]: row for row in rows}
-    assert set(found) == {"gdoc", "good"}
-    assert found["good"]["auroc_paper"] == 0.86 and found["good"]["auroc_difference"] == pytest.approx(0.01)
-    assert found["good"]["note"] == "over gdoc"
-    assert found["gdoc"]["auroc_paper"] == 0.84
-    assert found["gdoc"]["accuracy_std"] is None
-
-
-@pytest.mark.parametrize(
-    ("backbone", "split", "noted"),
-    [("graph-mlp", "60-20-20", True), ("gcn", "60-20-20", False), ("graph-mlp", "planetoid", False)],
-)
-def test_the_printed_cells_that_come_from_a_leak_are_called_so(backbone, split, noted):
-    job = Job("citeseer", split, backbone, "isomax+", 0)
-    rows = parity_table([result(job, [(0.7, {"isomax+": 0.6, "good(isomax+,alpha=0.2)": 0.6})])])
-    assert len(rows) == 2
-    assert all((LEAK in row["note"]) == noted for row in rows)
-
-
-def test_the_transductive_check_is_compared_with_graph_mlps_own_figure():
-    job = Job("cora", "planetoid", "graph-mlp", "softmax", 0, transductive=True)
-    (row,) = parity_table([result(job, [(0.78, {})])])
-    assert (row["split"], row["accuracy_paper"]) == ("transductive", 0.778)
-    assert row["accuracy_difference"] == pytest.approx(0.002)
-    assert row["auroc_ours"] is None and row["auroc_paper"] is None
-
-
-def test_a_stream_the_paper_does_not_have_has_no_difference():
-    (row,) = parity_table([result(Job("cora-twin", "60-20-20", "gcn", "softmax", 0), [(0.9, {"odin": 0.8})])])
-    assert row["accuracy_ours"] == 0.9
-    assert row["accuracy_paper"] is row["accuracy_difference"] is row["auroc_difference"] is None
-
-
-def some_rows():
-    return parity_table([result(Job("cora", "60-20-20", "gcn", "softmax", 0), [(0.9, {"odin": 0.8})])])
-
-
-def test_the_table_is_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "parity.csv"
-    write_table(some_rows(), path)
-    with path.open(newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert (row["stream"], row["accuracy_paper"], row["accuracy_ours"]) == ("cora", "0.89", "0.9")
-    before = path.read_text()
-
-    class Unwritable:
-        def __str__(self):
-            raise RuntimeError("broken off")
-
-    with pytest.raises(RuntimeError, match="broken off"):
-        write_table([some_rows()[0] | {"note": Unwritable()}], path)
-    assert path.read_text() == before
-
-
-def test_the_table_for_reading_shows_paper_ours_and_the_signed_difference():
-    text = markdown(some_rows())
-    assert "| cora | 60-20-20 | gcn | odin | 1 | 0.890 | 0.900 | +0.010 | 0.840 | 0.800 | -0.040 |" in text
-    assert "torch 1" in text and "dgl 2" in text
-
-
 def test_a_job_trains_every_fold_and_tells_what_it_used(monkeypatch):
     tiny = Preset("tiny", {"hidden": 4, "dropout": 0.1}, TrainingParameters(epochs=1, lr=0.01))
     monkeypatch.setattr(presets, "preset", lambda *_: tiny)
@@ -234,3 +253,24 @@ def test_a_job_trains_every_fold_and_tells_what_it_used(monkeypatch):
         assert set(fold["auroc"]) == {"gdoc", "good(gdoc,alpha=0.6)"}
         assert not fold["skipped"] and 0 <= fold["accuracy"] <= 1 and fold["new"] > 0
     assert set(found["versions"]) == set(VERSIONS) and len(found["stream_checksum"]) == 64
+    assert list(found["probe"]) == ["loss", "accuracy", "gdoc", "good(gdoc,alpha=0.6)"] and "commit" in found
+
+
+@pytest.mark.parametrize(
+    ("backbone", "head", "switch"),
+    [
+        ("gcn", "softmax", "odin-step"),
+        ("gcn", "gdoc", "weights"),
+        ("gcn", "isomax+", "layer"),
+        ("graphsage", "gdoc", "one-epoch"),
+        ("graph-mlp", "isomax+", "graph-mlp-batches"),
+    ],
+)
+def test_a_job_with_a_switch_is_graded_as_ours_is(monkeypatch, backbone, head, switch):
+    tiny = Preset("tiny", {"hidden": 4, "dropout": 0.1}, TrainingParameters(epochs=2, lr=0.01))
+    monkeypatch.setattr(presets, "preset", lambda *_: tiny)
+    ours, theirs = (run_job(Job("cora-twin", "60-20-20", backbone, head, 0, switch=s), None) for s in ("", switch))
+    assert theirs["job"]["switch"] == switch
+    for our, their in zip(ours["folds"], theirs["folds"], strict=True):
+        assert our["new"] == their["new"] > 0 and set(our["auroc"]) == set(their["auroc"])
+    assert [fold["auroc"] for fold in ours["folds"]] != [fold["auroc"] for fold in theirs["folds"]]
