@@ -58,7 +58,7 @@ def test_the_example_of_a_page_passes_the_battery(page, kind, name, small_world,
     [
         ("backbone", "backbone", "neighbour-mean"),
         ("head", "head", "smoothed"),
-        ("detector", "detector", "good(nearest-mean(power=2.0),alpha=0.5)"),
+        ("detector", "detector", "good(nearest-mean(power=2.0),alpha=auto)"),
         ("threshold", "threshold", "median-cut(width=2.0)"),
         ("protocol", "protocol", "held-out-year"),
     ],
