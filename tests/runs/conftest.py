@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lgl_bench.api import Settings, plan_run, run_plan
+from lgl_bench.runs import execute
 from lgl_bench.runs.pool import Outcome, attempt
 from lgl_bench.streams.store import write_stream
 from tests.graphs import small_stream
@@ -16,6 +17,9 @@ class InProcess:
     """The engine of a run in this process: one order at a time."""
 
     def __init__(self) -> None:
+        # A process of its own would remember no stream of an earlier run; the name and folder of one may be the same.
+        execute._stream.cache_clear()
+        execute._tasks.cache_clear()
         self.orders: list[object] = []
         self.seen: list[object] = []
 
