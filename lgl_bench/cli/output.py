@@ -35,7 +35,8 @@ def print_board(frame: Any, metrics: Sequence[str], years: Any = None) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
     click.echo(board_table(frame, *formats.cells(frame, metrics), years, width))
     click.echo(f"\n{formats.LEGEND}")
-    for note in budget_notes(zip(frame["budget"], frame["budget_version"], frame["stream"], strict=True)):
+    columns = (frame[name] for name in ("budget", "budget_version", "stream", "backbone"))
+    for note in budget_notes(zip(*columns, strict=True)):
         click.echo(note)
 
 

@@ -43,8 +43,10 @@ def notices(sources: Sequence[Source], rows: Sequence[Row]) -> list[str]:
         found.append(f"{count} behind each row: there are no intervals, and a lead may be luck.")
     if rows and all(row.curve is not None and row.curve.over_years and len(row.curve.at) == 1 for row in rows):
         found.append("There is a single year: nothing can be drawn over time.")
-    places = [dict(zip(PLACE, row.place.values, strict=True)) for row in rows]
-    found += budget_notes((place["budget"], int(place["budget_version"]), place["stream"]) for place in places)
+    places = [(dict(zip(PLACE, row.place.values, strict=True)), row.backbone) for row in rows]
+    found += budget_notes(
+        (place["budget"], int(place["budget_version"]), place["stream"], backbone) for place, backbone in places
+    )
     return [*found, *(note for one in sources for note in one.notes)]
 
 
