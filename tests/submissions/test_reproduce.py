@@ -98,7 +98,7 @@ def test_another_method_under_the_same_name_is_noticed(base, here, tmp_path):
 
 def test_a_tolerance_lets_small_differences_pass_and_large_ones_not(base, here, tmp_path):
     other = tmp_path / "margin.py"
-    other.write_text(base.plugin.read_text().replace("(1.0 - (", "(1.0 - (1.0 - 1e-6) * ("))
+    other.write_text(base.plugin.read_text().replace("(1.0 - (", "0.999999 * (1.0 - ("))
     assert reproduce(base.bundle, [other], data_dir=base.data).differences
     assert reproduce(base.bundle, [other], data_dir=base.data, tolerance=0.1).differences == []
     with pytest.raises(UsageError, match="negative"):
