@@ -57,4 +57,4 @@ def test_the_bytes_of_sparse_rows_are_those_of_their_arrays() -> None:
 
 
 def test_a_graph_that_a_method_answers_has_no_labels() -> None:
-    assert {field.name for field in fields(Graph)} == {"features", "edges", "num_vertices"}
+    assert {field.name for field in fields(Graph)} == {"features", "edges", "num_vertices", "born"}

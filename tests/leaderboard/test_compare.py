@@ -184,10 +184,11 @@ def test_a_run_compared_with_itself_is_all_ties_from_its_answers(tmp_path, data)
     assert (found.rows["difference"] == 0).all() and (found.rows["note"] == "").all()
 
 
-def test_a_better_method_is_better_a_noisy_copy_is_a_tie_and_years_are_tested_beside(tmp_path, data):
+def test_a_better_method_is_better_a_noisy_copy_is_not_told_apart_and_years_are_tested_beside(tmp_path, data):
     folder = made_up_run(tmp_path / "run", growing_stream(), {"good": 1.5, "copy": 1.47, "bad": 0.8}, noise=0.1)
     found = compare([open_board(folder)], within=True, data_dir=data, draws=500)
-    assert verdicts(found) == {"copy": "tie", "bad": "worse"}
+    said = verdicts(found)
+    assert said["bad"] == "worse" and said["copy"].partition(" (")[0] in ("tie", "inconclusive")
     # All detectors share one model, so they classify alike.
     assert verdicts(found, "accuracy") == {"copy": "tie", "bad": "tie"}
     accuracy = found.rows[found.rows["metric"] == "accuracy"]

@@ -9,6 +9,7 @@ import pytest
 
 from lgl_bench.api import Settings
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.references import FLOOR
 from lgl_bench.runs import answers, execute
 from lgl_bench.runs.answers import Method, answer_tasks
 from lgl_bench.runs.lineage import outdated, predecessor
@@ -16,7 +17,6 @@ from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.presets import Preset
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
-from lgl_bench.training.trainer import TrainingParameters
 from tests.graphs import small_stream
 from tests.runs.conftest import InProcess
 
@@ -69,7 +69,7 @@ def breaks(monkeypatch):
 def walked(stream, plan):
     """The first chain of a plan, walked in memory: answers by year."""
     chain = next(iter(plan.units))
-    preset = Preset("", chain.parameters, TrainingParameters(chain.epochs, chain.lr))
+    preset = Preset("", chain.parameters, chain.training)
     scored = tuple(parse(text) for text in plan.scored[chain])
     method = Method(chain.backbone, chain.head, preset, scored, tuple(parse(text) for text in plan.thresholds))
     return {a.task.time: a for a, _ in answer_tasks(stream, chain.protocol.build(), method, chain.seed)}
@@ -100,7 +100,9 @@ def assert_equal_paths(stream, result):
         assert np.array_equal(columns["class_pred"], found[time].predicted)
         for name, values in found[time].novelty.items():
             assert np.array_equal(columns[f"novelty:{name}"], values)
-        for (name, threshold), rejected in found[time].rejected.items():
+        decided = {key: rejected for key, rejected in found[time].rejected.items() if key[0] not in FLOOR}
+        assert decided
+        for (name, threshold), rejected in decided.items():
             assert np.array_equal(columns[f"rejected:{name}|{threshold}"], rejected)
 
 
