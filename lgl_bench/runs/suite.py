@@ -32,7 +32,8 @@ class Suite(BaseModel):
         detectors_for: Backbones with detectors of their own.
         thresholds: Expressions.
         thresholds_on: "best": on the combination that is best on the validation task of each stream; "all".
-        select: How GOOD's base and alpha are chosen.
+        select: How parameters of detectors and GOOD's base and alpha are chosen; "t1" where a temporal suite does not
+            say, "preset" otherwise.
         sweep: Values of backbone parameters, each a row of its own.
         vary: Values for names in braces: a stream, detector or threshold `good(odin, alpha={alpha})` stands for one
             of each value.
@@ -62,6 +63,13 @@ class Suite(BaseModel):
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_select(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and fields.get("protocol") == "temporal":
+            return {"select": "t1", **fields}
+        return fields
 
     @model_validator(mode="after")
     def _expand(self) -> Self:

@@ -18,6 +18,13 @@ def test_every_suite_that_is_shipped_can_be_read():
         assert suite.name == name and not any("{" in text for text in (*suite.streams, *suite.detectors))
 
 
+def test_a_temporal_suite_chooses_on_t1_unless_it_says_otherwise():
+    found = {name: load_suite(name).select for name in suites()}
+    assert found["temporal"] == found["smoke"] == "t1"
+    assert found["static"] == found["planetoid"] == found["homophily"] == "preset"
+    assert load_suite("temporal").override(select="preset").select == "preset"
+
+
 def test_the_threshold_suite_is_the_papers_figure():
     suite = load_suite("thresholds")
     assert len(suite.thresholds) == 3 * 19
