@@ -47,7 +47,7 @@ def budget_notes(places: Iterable[tuple[str, int, str, str]]) -> list[str]:
         if measured.correlation < MIN_CORRELATION:
             found.append(
                 f"The budget {budget} is not for ranking on {stream}: the order of {measured.cells} methods there has "
-                f"a rank correlation of {measured.correlation:.2f} with that of the budget {_REFERENCE}."
+                f"a rank correlation of {measured.correlation:.3f} with that of the budget {_REFERENCE}."
             )
         lacking = sorted(backbones - measured.backbones)
         if lacking:
