@@ -42,7 +42,7 @@ class Budget:
         version: Raised when the caps change: rows of different versions are not comparable.
         seeds: Default number of seeds.
         caps: Of a fit; None for none.
-        attention: Of a fit of a backbone with attention heads, which learns more slowly; None for the same.
+        attention: Of a fit of a backbone with attention heads, which bears less dropout; None for the same.
         threshold_epochs: Most epochs of a threshold that trains a classifier, where its expression does not say.
     """
 
@@ -89,7 +89,14 @@ BUDGETS = {
     budget.name: budget
     for budget in (
         Budget("smoke", version=2, seeds=1, caps=Caps(16, 5, 5, 0.02, 0.5), threshold_epochs=20),
-        Budget("quick", 2, 3, Caps(64, 50, 20, 0.01, 0.5), attention=Caps(64, 50, 20, 0.01, 0.2), threshold_epochs=50),
+        Budget(
+            "quick",
+            version=2,
+            seeds=3,
+            caps=Caps(64, 50, 20, 0.01, 0.5),
+            attention=Caps(64, 50, 20, 0.01, 0.2),
+            threshold_epochs=50,
+        ),
         Budget("paper", version=1, seeds=10),
     )
 }
