@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lgl_bench.submissions.description import Expected
+from lgl_bench.runs.rebuild import Expected
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.tables import read_parquet
 

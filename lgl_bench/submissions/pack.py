@@ -21,9 +21,10 @@ import pyarrow.parquet as pq
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.registry import Registry
+from lgl_bench.runs.description import Description, describe
+from lgl_bench.runs.rebuild import rebuild
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
-from lgl_bench.submissions.description import Description, describe, rebuild
 from lgl_bench.submissions.environment import Scrubber, dump, environment
 from lgl_bench.submissions.layout import FORMAT, MANIFEST, FileEntry, Manifest, limit_of, refuse_name, refuse_submitter
 from lgl_bench.submissions.opening import opened

@@ -15,13 +15,14 @@ import pandas as pd
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.leaderboard.seeds import METHOD_KEYS as KEYS
+from lgl_bench.runs.description import Description, PlanError, check_stream_name, describe
 from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.rebuild import Expected, rebuild
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.answers import read_answers
-from lgl_bench.submissions.description import Description, Expected, check_stream_name, describe, rebuild
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.opening import Bundle, opened
 from lgl_bench.submissions.plan_checks import check_keys, check_plan
@@ -77,6 +78,13 @@ def verify(path: Path, data_dir: Path | None = None) -> Verified:
 
 def load_bundle(bundle: Bundle, data_dir: Path | None) -> Loaded:
     """The plan of a bundle on the reviewer's own streams."""
+    try:
+        return _load_bundle(bundle, data_dir)
+    except PlanError as error:
+        raise BundleError(str(error)) from error
+
+
+def _load_bundle(bundle: Bundle, data_dir: Path | None) -> Loaded:
     description = describe(bundle.json("plan.json"))
     streams: dict[str, Stream] = {}
     for name, checksum in description.streams.items():
