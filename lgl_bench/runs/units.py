@@ -16,6 +16,7 @@ from typing import Any
 from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
+from lgl_bench.core.registry import Registry
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.protocols import Protocol, protocols
@@ -124,7 +125,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "seed": chain.seed,
         "threads": chain.threads,
         "device": chain.device,
-        "sources": [_fit_code(), *map(_plugin_digest, _fit_plugins(chain))],
+        "sources": [_fit_code(), *(_plugin_digest(*one) for one in _fit_plugins(chain))],
         "versions": _versions(),
         "format": STORE_FORMAT,
     }
@@ -139,13 +140,12 @@ def answer_digest(expression: Expression) -> str:
         part = waiting.pop()
         names.append(part.name)
         waiting += part.arguments
-    plugins = [detectors.get(name) for name in names]
-    return _combined(_answer_code(), *(_plugin_digest(plugin) for plugin in plugins))
+    return _combined(_answer_code(), *(_plugin_digest(detectors, name) for name in names))
 
 
 def decision_digest(detector: Expression, threshold: Expression) -> str:
     """Digest of the code of a detector and of the threshold that decides on it."""
-    return _combined(answer_digest(detector), _plugin_digest(thresholds.get(threshold.name)))
+    return _combined(answer_digest(detector), _plugin_digest(thresholds, threshold.name))
 
 
 def named_digest(name: str) -> str:
@@ -166,12 +166,16 @@ def _parsed(name: str) -> tuple[Expression, Expression | None]:
     return parse(detector), parse(threshold) if threshold else None
 
 
-def _fit_plugins(chain: ChainSpec) -> list[Any]:
-    return [protocols.get(chain.protocol.name), backbones.get(chain.backbone), heads.get(chain.head)]
+def _fit_plugins(chain: ChainSpec) -> list[tuple[Registry[Any], str]]:
+    return [(protocols, chain.protocol.name), (backbones, chain.backbone), (heads, chain.head)]
+
+
+def _plugin_digest(registry: Registry[Any], name: str) -> str:
+    return _digest_of(registry.get(name))
 
 
 @cache
-def _plugin_digest(plugin: Any) -> str:
+def _digest_of(plugin: Any) -> str:
     return digest(closure(plugin_files(plugin)))
 
 

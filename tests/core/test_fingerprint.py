@@ -41,7 +41,7 @@ def changed(monkeypatch):
 
 def _clear() -> None:
     cached = (fingerprint.content_digest, fingerprint.imported)
-    for function in (*cached, units._plugin_digest, units._fit_code, units._answer_code):
+    for function in (*cached, units._digest_of, units._fit_code, units._answer_code):
         function.cache_clear()
 
 
