@@ -63,6 +63,12 @@ class Registry(Generic[T]):
         self._load()
         return sorted(self._plugins)
 
+    def is_built_in(self, name: str) -> bool:
+        """Whether a plugin of that name comes with lgl-bench."""
+        self._load()
+        module = getattr(self._plugins.get(name), "__module__", "")
+        return str(module).startswith("lgl_bench.")
+
     def broken(self) -> dict[str, str]:
         """Entry points that could not be loaded, with the reason."""
         self._load()

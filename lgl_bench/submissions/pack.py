@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.registry import Registry
-from lgl_bench.runs.description import Description, describe
+from lgl_bench.runs.description import Description, describe, read_plan
+from lgl_bench.runs.history import kept_plans
 from lgl_bench.runs.rebuild import rebuild
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
@@ -103,7 +104,7 @@ class _Packing:
 
     def fill(self, partial: bool, weights: bool, plugins: Sequence[Path], submitter: str) -> list[str]:
         """Writes every file, the manifest last."""
-        plan = self.store.plan()
+        plan = read_plan(self.store.folder).model_dump(mode="json")
         plan["stand_ins"] = self.scrub.json(plan.get("stand_ins", {}))
         description = describe(plan)
         missing = [key for key in description.fits if self.store.fit(key) is None]
@@ -114,7 +115,8 @@ class _Packing:
             )
         self._write("plan.json", dump(plan))
         self._write("environment.json", dump(environment()))
-        if missing:
+        if missing or len(kept_plans(self.store)) > 1:
+            # The folder's own table holds the rows of other runs too.
             years, frame = self._graded(description)
         else:
             years, frame = self._read_years(), self._read_board()
@@ -174,14 +176,13 @@ class _Packing:
         noted = self.store.fit(key)
         if noted is None:
             return
-        self._write(f"fits/{key}.json", dump(self.scrub.json(noted)))
+        self._write(f"fits/{key}.json", dump(self.scrub.json(noted.model_dump(mode="json", exclude_none=True))))
         kept = self.store.weights(key) if weights else None
         if kept is not None:
             self._write(f"fits/{key}.safetensors", kept)
         if self.store.has_answers(key):
             name = f"answers/{key}.parquet"
-            with self.store.locked():
-                self._write(name, (self.store.folder / name).read_bytes())
+            self._write(name, (self.store.folder / name).read_bytes())
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.place / name
