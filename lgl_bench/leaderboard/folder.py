@@ -28,7 +28,8 @@ PROVENANCE = ("submitter", "created_at", "lgl_bench", "torch", "dgl", "numpy", "
 
 def folder_rows(folder: Path) -> pd.DataFrame:
     """The leaderboard of a run folder."""
-    return board_rows(read_years(folder), read_provenance(folder), read_intervals(folder))
+    provenance = read_provenance(folder)
+    return board_rows(read_years(folder), provenance, read_intervals(folder))
 
 
 def read_years(folder: Path) -> pd.DataFrame:

@@ -29,6 +29,7 @@ from lgl_bench.leaderboard.stats.evidence import Evidence, of_seeds
 from lgl_bench.leaderboard.stats.resampled import is_random, split_ratio
 from lgl_bench.leaderboard.stats.signflip import FEWEST_YEARS, MOST_YEARS, sign_flip
 from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
+from lgl_bench.runs.records import DamagedError
 
 _STREAM = METHOD_KEYS.index("stream")
 BOOTSTRAP = "bootstrap"
@@ -178,6 +179,8 @@ class Tester:
                 fixed = next(iter(questions.values())).split != "temporal"
                 answers = load_answers(methods, plan, self._known(stream, checksum), fixed_split=fixed)
                 graded = self._graded(answers, metrics)
+        except DamagedError:
+            raise
         except LglBenchError as error:
             return {number: _over_seeds(question, str(error)) for number, question in questions.items()}
         return {number: _outcome(question, graded, plan) for number, question in questions.items()}

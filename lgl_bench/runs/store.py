@@ -202,15 +202,19 @@ class RunStore:
 
     def columns(self, key: str) -> dict[str, npt.NDArray[Any]]:
         """The answers of a unit, column by column."""
-        path = self._answers(key)
-        data = _read(path)
-        self._matching(key, data)
+        path, data = self._answers(key), self.answer_bytes(key)
         try:
             # One file, one thread: a data set scan would cost more than the reading.
             table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise DamagedError(f"{path} cannot be read: {_line(error)}; {_AGAIN}") from error
         return {name: table.column(name).to_numpy() for name in table.column_names}
+
+    def answer_bytes(self, key: str) -> bytes:
+        """The file of a unit's answers, as it was written."""
+        data = _read(self._answers(key))
+        self._matching(key, data)
+        return data
 
     def answers(self, key: str) -> pd.DataFrame:
         """The answers of a unit as a table."""
