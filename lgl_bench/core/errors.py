@@ -61,3 +61,36 @@ class DataError(LglBenchError):
 
 class StatisticsWarning(LglBenchWarning):
     """A stream differs from a published figure that nobody could check."""
+
+
+LONGEST_REASON = 500
+"""Characters of a reason that are kept."""
+
+
+def printable(text: object, most: int = LONGEST_REASON) -> str:
+    r"""A text of somebody else as one line that any file and any terminal can take; empty if it has none.
+
+    >>> printable("two\n lines, \udc80 and \x1b[31m")
+    'two lines, \\udc80 and \\x1b[31m'
+    """
+    try:
+        line = " ".join(str.__str__(str(text)).split())
+    except BaseException:  # a plugin's own __str__ may raise anything
+        return ""
+    line = line if len(line) <= most else line[:most] + "..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
+def reason_of(error: BaseException) -> str:
+    """Why something failed, from whatever a plugin raised: printable, on one line, and of bounded length.
+
+    >>> reason_of(ValueError("no luck")), reason_of(DataError("the file is empty"))
+    ('ValueError: no luck', 'the file is empty')
+    """
+    message = printable(error)
+    if isinstance(error, LglBenchError):
+        return message
+    if isinstance(error, MemoryError):
+        return "it ran out of memory"
+    name = printable(type.__dict__["__name__"].__get__(type(error)))
+    return f"{name}: {message}" if message else name
