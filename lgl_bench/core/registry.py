@@ -106,7 +106,8 @@ class Registry(Generic[T]):
 
     def files(self) -> dict[str, PluginFile]:
         """The plugins that were loaded from files."""
-        return {name: file for name, file in self._files.items() if file is not None}
+        found = {name: file for name, file in self._files.items() if file is not None and name in self._plugins}
+        return {name: file for name, file in found.items() if not self.is_built_in(name)}
 
     def broken(self) -> dict[str, str]:
         """Entry points that could not be loaded, with the reason."""
@@ -126,7 +127,9 @@ class Registry(Generic[T]):
             )
         self._plugins[name] = plugin
         if _loading:
-            self._files.setdefault(name, _loading[-1])
+            self._files[name] = _loading[-1]
+        else:
+            self._files.pop(name, None)
 
     def import_built_in(self) -> None:
         """Imports the modules that come with lgl-bench, and nobody else's."""
@@ -164,14 +167,14 @@ def _from(file: PluginFile | None) -> Iterator[None]:
         _loading.pop()
 
 
-def load_plugin(path: Path) -> None:
+def load_plugin(path: Path | PluginFile) -> None:
     """Runs a Python file whose decorators register plugins.
 
     Whatever it changes in the process meanwhile is put back, and a file that replaces functions of others is refused.
     """
-    file = PluginFile.read(Path(path))
+    file = path if isinstance(path, PluginFile) else PluginFile.read(Path(path))
     # What it prints must not end up in the middle of a command's JSON.
-    with preserved_state(), contextlib.redirect_stdout(sys.stderr), unpatched(f"the plugin file {path}"):
+    with preserved_state(), contextlib.redirect_stdout(sys.stderr), unpatched(f"the plugin file {file.path}"):
         load_plugin_file(file)
 
 
