@@ -81,7 +81,7 @@ class Recipe(BaseModel):
             raise ValueError("growth and births are counts, and the first year needs a class")
         for what, count, most in self._sizes():
             if count > most:
-                raise ValueError(f"it would have {count:,.0f} {what}; at most {most:,} are generated")
+                raise ValueError(f"it would have {count:.6g} {what}; at most {most:,} are generated")
         return self
 
     def _sizes(self) -> list[tuple[str, float, int]]:
