@@ -36,6 +36,10 @@ from lgl_bench.training.trainer import TrainingParameters
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _MOST_ENTRIES = 10_000
 _MOST_EPOCHS = 1_000_000
+# What a budget caps must be a number that can be capped.
+_COUNTS = ("hidden", "layers", "heads", "r")
+_SHARES = ("dropout", "attn_dropout")
+_LARGEST_COUNT = 100_000
 _Count: TypeAlias = Annotated[Whole, Field(ge=1)]
 _Parameter: TypeAlias = Flag | Whole | Number | Line | tuple[Whole, ...]
 
@@ -106,6 +110,19 @@ class FitEntry(BaseModel):
     studies: dict[Line, Annotated[Whole, Field(ge=0)]] = {}
     tuned: Tuned | None = None
     detectors: tuple[DetectorEntry, ...] = ()
+
+    @field_validator("parameters")
+    @classmethod
+    def _can_be_capped(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        for name in _COUNTS:
+            value = parameters.get(name, 1)
+            if type(value) is not int or not 1 <= value <= _LARGEST_COUNT:
+                raise ValueError(f"{name} = {quoted(value)}: expected a whole number from 1 to {_LARGEST_COUNT:,}")
+        for name in _SHARES:
+            value = parameters.get(name, 0)
+            if type(value) not in (int, float) or not 0 <= value <= 1:
+                raise ValueError(f"{name} = {quoted(value)}: expected a number from 0 to 1")
+        return parameters
 
     @property
     def key(self) -> tuple[str, str, str, str]:

@@ -292,10 +292,10 @@ def test_a_recipe_with_a_wrong_value_is_refused(name):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("birth_size=1000000000", "vertices; at most 1,000,000 are generated"),
+        ("birth_size=1000000000", "vertices; at most 200,000 are generated"),
         ("links=1e300", "draws for its edges; at most"),
         ("skew=1000000", "draws for its edges; at most"),
-        ("features=1000000000", "features; at most 1,000,000 are generated"),
+        ("features=1000000000", "features; at most 200,000 are generated"),
         ("words=1000000", "values of features; at most"),
         ("vocabulary=1000000000", "values that classes have of their own; at most"),
         ("drift=1e18", "values that classes have of their own; at most"),
