@@ -1,7 +1,7 @@
 """The code blocks of the docs.
 
 A block that needs what a test machine has not says so in a comment on the line before it: `<!-- needs a cluster -->` or
-`<!-- needs real data -->`. A block is a file where its first line is a comment with a file name (`# margin.py`), or where
+`<!-- needs real data -->`. A block is a file if its first line is a comment with a file name (`# margin.py`), or if
 the line before it ends with one: "Save this as `margin.py`:".
 """
 

@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING, the plugin pages and every Python block, walked from their text; the tutorial has its own file."""
+"""README, CONTRIBUTING and the plugin pages, walked from their text; the tutorial has a file of its own."""
 
 from __future__ import annotations
 

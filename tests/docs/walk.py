@@ -1,8 +1,8 @@
 """Walking a page as a stranger does: files are written and lines given as they stand, to the last one.
 
-Every shell block is a bash of its own that stops at the first line that fails, and every Python block that is no file is
-a script. They start in an empty folder, with an empty home and without data. A block of `text` after a shell block is
-what its commands print; `...` stands for anything within a line.
+Every shell block is a bash of its own that stops at the first line that fails, and every Python block that is no file
+is a script. They start in an empty folder, with an empty home and without data. A block of `text` after a shell block
+is what its commands print; `...` stands for anything within a line.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def walk(page: Path, folder: Path, stand_ins: list[StandIn]) -> Iterator[Step]:
 
 
 def carry_out(block: Block, folder: Path) -> Step:
-    """Runs a block in `folder`/here: it must succeed, print no traceback, and leave no process and no temporary file."""
+    """Runs a block in `folder`/here: it must succeed, print no traceback, and leave no process or temporary file."""
     here = folder / "here"
     here.mkdir(exist_ok=True)
     if block.language == "python":
