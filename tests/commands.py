@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -32,6 +33,13 @@ def environment(folder: Path) -> dict[str, str]:
     if "PYTHONPATH" in os.environ:  # a checkout that is tested without being installed
         found["PYTHONPATH"] = os.environ["PYTHONPATH"]
     return found
+
+
+def can_isolate() -> bool:
+    """Whether this machine lets a process leave its network and files, as the system's own tools tell."""
+    tries = (("unshare", "-rnmpif", "--mount-proc", "true"), ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"))
+    found = [command for command in tries if shutil.which(command[0])]
+    return any(subprocess.run(command, capture_output=True, check=False).returncode == 0 for command in found)
 
 
 @dataclass(frozen=True, slots=True)

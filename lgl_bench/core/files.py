@@ -28,6 +28,9 @@ def writing(path: Path) -> Iterator[Path]:
         yield partial
         _sync(partial)
         partial.replace(path)
+    except OSError as error:
+        error.filename = str(path)  # a full disk does not say what it has no room for
+        raise
     finally:
         partial.unlink(missing_ok=True)
 

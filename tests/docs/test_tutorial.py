@@ -6,9 +6,10 @@ import pandas as pd
 
 from lgl_bench.core.references import FLOOR
 from tests.docs.blocks import ROOT
-from tests.docs.walk import STAND_INS, walk
+from tests.docs.walk import STAND_INS, needs_isolation, walk
 
 
+@needs_isolation
 def test_the_tutorial_ends_with_a_reproduced_row_and_trains_nothing_for_its_detector(tmp_path):
     run = tmp_path / "here" / "runs" / "smoke"
     fits: list[set[str]] = []

@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import environment, run_command
 from tests.docs.blocks import ROOT, blocks_of
-from tests.docs.walk import QUICKER, STAND_INS, StandIn, walk
+from tests.docs.walk import QUICKER, STAND_INS, StandIn, needs_isolation, walk
 
 PLUGINS = ROOT / "docs" / "plugins"
 
@@ -42,11 +42,15 @@ def test_the_readme_works_with_its_first_command_as_it_stands(tmp_path):
     assert set(rows["stream"]) == {"dblp-easy-twin", "dblp-hard-twin", "ogb-arxiv-twin"}
 
 
+@needs_isolation
 def test_contributing_ends_with_a_reproduced_row_of_the_new_method(tmp_path):
     steps = list(walk(ROOT / "CONTRIBUTING.md", tmp_path, STAND_INS))
     assert any("1 passed" in step.ended.out for step in steps if "pytest my-method" in step.block.text)
-    rows = pd.read_csv(tmp_path / "here" / "reproduced.csv", keep_default_na=False)
-    assert set(rows.loc[rows["detector"] == "my-method", "trust"]) == {"reproduced"}
+    for trust in ("recomputed", "reproduced"):
+        rows = pd.read_csv(tmp_path / "here" / f"{trust}.csv", keep_default_na=False)
+        assert set(rows["trust"]) == {trust}
+        assert set(rows["submitter"]) == {"Your Name"}
+        assert {"msp", "my-method"} <= set(rows["detector"])
 
 
 def test_ci_gives_the_lines_that_contributing_asks_for_before_a_change_is_sent():

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.commands import Ended, environment, run_command
+import pytest
+
+from tests.commands import Ended, can_isolate, environment, run_command
 from tests.docs.blocks import Block, blocks_of
 
 
@@ -57,6 +59,9 @@ STAND_INS = [
     StandIn("docs/tutorial.md", "pip install -c constraints.txt -e '.[report]'\n", "lgl-bench --version\n", _INSTALLED),
 ]
 """All that is not done as it stands, with the reason."""
+
+
+needs_isolation = pytest.mark.skipif(not can_isolate(), reason="reproduce needs namespaces, which this machine forbids")
 
 
 @dataclass(frozen=True, slots=True)
