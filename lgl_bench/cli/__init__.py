@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 import sys
+import threading
 import traceback
 import warnings
+from types import FrameType
 from typing import Any, TextIO
 
 import click
 
 from lgl_bench import __version__
 from lgl_bench.cli.options import plugin_option
-from lgl_bench.core.errors import LglBenchError, LglBenchWarning
+from lgl_bench.core.errors import DataError, LglBenchError, LglBenchWarning
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class _Group(click.Group):
@@ -19,16 +25,24 @@ class _Group(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         warnings.showwarning = _show_warning
+        debug = "--debug" in (settings.get("args") or (args[0] if args else None) or sys.argv[1:])
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            # What nohup or a program around us has chosen stands.
+            if threading.current_thread() is threading.main_thread() and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _end)
         try:
             return super().main(*args, **settings)
         except LglBenchError as error:
-            given = settings.get("args") or (args[0] if args else None) or sys.argv[1:]
-            if "--debug" in given:
-                traceback.print_exc()
-            click.echo(f"lgl-bench: {error}", err=True)
+            _explain(str(error), debug)
             sys.exit(error.exit_code)
         except BrokenPipeError:
             sys.exit(1)
+        except OSError as error:
+            # Layers below say what they were writing; what reaches this place is a disk that is full or not ours.
+            place = f" ({error.filename})" if error.filename else ""
+            remedy = "free some space" if error.errno in _FULL else "choose another place"
+            _explain(f"a file cannot be written or read: {error.strerror or error}{place}; {remedy}", debug)
+            sys.exit(DataError.exit_code)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -37,6 +51,18 @@ class _Group(click.Group):
 @plugin_option
 def main(debug: bool) -> None:
     """A benchmark harness for open-world lifelong graph learning."""
+
+
+def _explain(message: str, debug: bool) -> None:
+    """One paragraph on stderr, under the traceback of the error at hand if that is asked for."""
+    if debug:
+        traceback.print_exc()
+    click.echo(f"lgl-bench: {message}", err=True)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Ends the command as an exception does: workers are ended and half-made files removed on the way."""
+    sys.exit(128 + number)
 
 
 def _show_warning(

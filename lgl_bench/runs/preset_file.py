@@ -19,7 +19,6 @@ Searches add up: an entry that is tuned again keeps the trials of the search bef
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -29,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.expressions import Constant, Expression, parse
 from lgl_bench.core.fields import Flag, Line, Number, Whole, Word, first_problem
+from lgl_bench.core.files import clear_leftovers, write_text
 from lgl_bench.core.toml import LONGEST_PATH, read_toml, to_toml
 from lgl_bench.runs.presets import Preset
 from lgl_bench.training.trainer import TrainingParameters
@@ -262,12 +262,8 @@ def write_presets(path: Path, entries: Sequence[FitEntry], name: str | None = No
                 kept[entry.key] = _over(entry, kept.get(entry.key))
             fits = [kept[key].model_dump(exclude_none=True) for key in sorted(kept)]
             new = _checked({"name": name or (old.name if old else path.stem), "fits": fits}, path)
-            partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-            with partial.open("w", encoding="utf-8") as file:
-                file.write(to_toml(new.model_dump(exclude_none=True)))
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
+            clear_leftovers(path)
+            write_text(path, to_toml(new.model_dump(exclude_none=True)))
     except OSError as error:
         raise DataError(f"the preset file {path} cannot be written: {error.strerror or error}") from error
     return new
