@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
+import io
 import signal
 import sys
 import threading
@@ -14,10 +15,9 @@ from typing import Any, TextIO
 import click
 
 from lgl_bench import __version__
+from lgl_bench.cli.errors import drop_unwritable_output, explained
 from lgl_bench.cli.options import plugin_option
-from lgl_bench.core.errors import DataError, LglBenchError, LglBenchWarning
-
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+from lgl_bench.core.errors import LglBenchError, LglBenchWarning
 
 
 class _Group(click.Group):
@@ -25,6 +25,9 @@ class _Group(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         warnings.showwarning = _show_warning
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A file may have any name; one that is no text is shown by its bytes.
+            sys.stdout.reconfigure(errors="backslashreplace")
         debug = "--debug" in (settings.get("args") or (args[0] if args else None) or sys.argv[1:])
         for number in (signal.SIGTERM, signal.SIGHUP):
             # What nohup or a program around us has chosen stands.
@@ -32,17 +35,24 @@ class _Group(click.Group):
                 signal.signal(number, _end)
         try:
             return super().main(*args, **settings)
-        except LglBenchError as error:
-            _explain(str(error), debug)
-            sys.exit(error.exit_code)
         except BrokenPipeError:
-            sys.exit(1)
-        except OSError as error:
-            # Layers below say what they were writing; what reaches this place is a disk that is full or not ours.
-            place = f" ({error.filename})" if error.filename else ""
-            remedy = "free some space" if error.errno in _FULL else "choose another place"
-            _explain(f"a file cannot be written or read: {error.strerror or error}{place}; {remedy}", debug)
-            sys.exit(DataError.exit_code)
+            sys.exit(LglBenchError.exit_code)
+        except Exception as error:
+            found = explained(error)
+            if found is None:
+                raise
+            message, code = found
+            _explain(message, debug)
+            drop_unwritable_output()
+            sys.exit(code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Says that a command was interrupted, where click says that it was aborted."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _explain("interrupted", ctx.params["debug"])
+            ctx.exit(LglBenchError.exit_code)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,9 +65,10 @@ def main(debug: bool) -> None:
 
 def _explain(message: str, debug: bool) -> None:
     """One paragraph on stderr, under the traceback of the error at hand if that is asked for."""
-    if debug:
-        traceback.print_exc()
-    click.echo(f"lgl-bench: {message}", err=True)
+    with contextlib.suppress(OSError):  # nobody is left to be told
+        if debug:
+            traceback.print_exc()
+        click.echo(f"lgl-bench: {message}", err=True)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

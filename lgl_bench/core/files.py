@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import shutil
 import tempfile
@@ -23,6 +24,9 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
     """A name to write a file under; it becomes `path` once the block has ended, and vanishes if it raises."""
+    if path.exists() and not path.is_file():
+        # A rename would put a file in the place of a device such as /dev/null.
+        raise FileExistsError(errno.EEXIST, "something else than a file is there", str(path))
     partial = _beside(path, "partial")
     try:
         yield partial

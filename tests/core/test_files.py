@@ -128,3 +128,10 @@ def test_a_killed_process_that_nobody_has_collected_is_not_alive():
         process.send_signal(signal.SIGKILL)
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert not alive(process.pid)
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="something else than a file is there"):
+        files.write_text(tmp_path / "pipe", "x")
+    assert (tmp_path / "pipe").is_fifo() and names(tmp_path) == ["pipe"]
