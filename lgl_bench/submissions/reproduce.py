@@ -7,7 +7,6 @@ network and outside the reviewer's home, which is told the plan and sees no answ
 from __future__ import annotations
 
 import json
-import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
+from lgl_bench.core.files import temporary_folder
 from lgl_bench.leaderboard.seeds import METHOD_KEYS as KEYS
 from lgl_bench.runs.devices import device_named
 from lgl_bench.runs.plan import Plan
@@ -83,7 +83,7 @@ def reproduce(
     for plugin in plugins:
         if not plugin.is_file():
             raise UsageError(f"the plugin file {plugin} does not exist")
-    with opened(path) as bundle, tempfile.TemporaryDirectory(prefix="lgl-bench-again-") as temporary:
+    with opened(path) as bundle, temporary_folder("again") as folder:
         loaded = load_bundle(bundle, data_dir)
         verified = verify_loaded(loaded)
         result = Reproduced(verified.frame, 0, list(verified.differences), list(verified.notes))
@@ -93,7 +93,6 @@ def reproduce(
         for device in {chain.device for chain in plan.units}:
             device_named(device)
         result.notes += _versions(loaded.description.provenance, tolerance)
-        folder = Path(temporary)
         spec = {
             "plan": bundle.json("plan.json"),
             "plugins": [str(plugin.resolve()) for plugin in plugins],
