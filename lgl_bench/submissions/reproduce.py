@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
@@ -24,13 +22,14 @@ from lgl_bench.runs.devices import device_named
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.streams.catalogue import data_folder
-from lgl_bench.submissions.answers import read_answers
+from lgl_bench.submissions.answers import answer_differences, read_answers
 from lgl_bench.submissions.isolate import run_isolated, why_not_cut
 from lgl_bench.submissions.layout import BundleError
+from lgl_bench.submissions.loading import Loaded, load_bundle
 from lgl_bench.submissions.opening import opened, read_json
 from lgl_bench.submissions.pick import only
 from lgl_bench.submissions.tables import EXACT, differences, read_csv
-from lgl_bench.submissions.verify import PROVENANCE, Loaded, load_bundle, verify_loaded
+from lgl_bench.submissions.verify import PROVENANCE, verify_loaded
 
 _NOT_COMPARED = frozenset({"fit_seconds", "peak_memory_mb", "submitter", *PROVENANCE})
 
@@ -185,19 +184,7 @@ def _compare_unit(loaded: Loaded, key: str, out: Path, scored: list[str], tolera
                 where = "in the bundle" if column in given else "now"
                 why = ascii(str(dict(there.get("failed") or {}).get(base, "")))[1:300]
                 found.append(f"{name}: the column {column} is there only {where}; {why}".rstrip("; '"))
-    for column in (column for column in given if column in again):
-        apart = _apart(given[column], again[column])
-        if apart > tolerance:
-            what = "apart" if given[column].dtype == np.float64 else "of the answers differ, as a share"
-            found.append(f"{name}, column {ascii(column)}: up to {apart:.3g} {what}")
-    return found
-
-
-def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
-    """The largest distance of numbers; the share of classes and decisions that differ."""
-    if not len(one):
-        return 0.0
-    return float(np.abs(one - other).max() if one.dtype == np.float64 else (one != other).mean())
+    return found + answer_differences(name, given, again, tolerance)
 
 
 def _plain(path: Path) -> bytes:

@@ -12,12 +12,9 @@ import pytest
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
 from lgl_bench.detectors import detectors
-from lgl_bench.runs.store import RunStore
 from lgl_bench.submissions.again import run_again
-from lgl_bench.submissions.opening import opened
-from lgl_bench.submissions.recompute import recompute
 from lgl_bench.submissions.reproduce import reproduce
-from lgl_bench.submissions.verify import load_bundle, stage, verify
+from lgl_bench.submissions.verify import verify
 from tests.runs.conftest import InProcess
 
 NOVELTY = "novelty:margin-of-mine"
@@ -52,16 +49,7 @@ def forge(forged, base) -> Path:
         return frame.assign(**{NOVELTY: frame[NOVELTY].where(~born, 1.0)})
 
     forged.change_table(forged.answers(2), better)
-    forged.seal()
-    with opened(forged.folder) as bundle:
-        loaded = load_bundle(bundle, base.data)
-        store = RunStore(bundle.folder.parent / "forging")
-        store.prepare()
-        stage(loaded, store)
-        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
-    RunStore(forged.folder).write_frame("years.parquet", years)
-    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
-    return forged.seal()
+    return forged.regrade(base.data)
 
 
 def test_an_honest_bundle_is_reproduced_by_its_plugin(base, here):
@@ -142,16 +130,7 @@ def test_a_fit_that_is_said_to_have_failed_is_run_again(forged, base, here):
     key = forged.plan()["fits"][2]
     forged.change_json(f"fits/{key}.json", lambda fields: fields.update(status="diverged", reason="bad luck"))
     forged.answers(2).unlink()
-    forged.seal()
-    with opened(forged.folder) as bundle:
-        loaded = load_bundle(bundle, base.data)
-        store = RunStore(bundle.folder.parent / "forging")
-        store.prepare()
-        stage(loaded, store)
-        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
-    RunStore(forged.folder).write_frame("years.parquet", years)
-    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
-    forged.seal()
+    forged.regrade(base.data)
     assert any("noted as failed" in note for note in verify(forged.folder, base.data).notes)
     result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
     assert any(f"fits/{key}.json has status diverged" in text for text in result.differences)
