@@ -21,6 +21,7 @@ from lgl_bench.streams.store import open_stream, write_stream
 from lgl_bench.streams.stream import Stream, StreamInfo
 
 TWIN = "-twin"
+_MOST_NUMBERS = 5e7
 
 
 def data_folder(given: Path | None = None) -> Path:
@@ -86,6 +87,11 @@ def twin(name: str) -> Stream:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"'{name}': '{place}' of the recipe: {first['msg']}") from error
+    if not recipe.numbers <= _MOST_NUMBERS or recipe.features >= 2**31:
+        raise UsageError(
+            f"'{name}': with that recipe {recipe.numbers:.1e} numbers would be drawn; a twin is made in a moment, of at "
+            f"most {_MOST_NUMBERS:.0e}: ask for fewer links, words, features or a smaller skew"
+        )
     return generate(recipe, info)
 
 

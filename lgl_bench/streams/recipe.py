@@ -73,3 +73,14 @@ class Recipe(BaseModel):
         if min(self.growth) < 0 or min(self.births) < 0 or self.births[0] < 1:
             raise ValueError("growth and births are counts, and the first year needs a class")
         return self
+
+    @property
+    def numbers(self) -> float:
+        """About how many numbers are drawn for the largest part of the stream: its edges or its features."""
+        classes, years = sum(self.births), len(self.times)
+        vertices = sum(self.growth) + self.birth_size * classes
+        edges = vertices * (self.links + 1) * (self.skew + 2)
+        if self.feature_kind == "dense":
+            return max(edges, 3.0 * vertices * self.features, 3.0 * classes * years * self.features)
+        length = self.vocabulary + self.drift * (self.times[-1] - self.times[0]) + 1
+        return max(edges, 6.0 * vertices * self.words, 3.0 * classes * years * length)
