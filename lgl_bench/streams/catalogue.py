@@ -89,8 +89,8 @@ def twin(name: str) -> Stream:
         raise UsageError(f"'{name}': '{place}' of the recipe: {first['msg']}") from error
     if not recipe.numbers <= _MOST_NUMBERS or recipe.features >= 2**31:
         raise UsageError(
-            f"'{name}': with that recipe {recipe.numbers:.1e} numbers would be drawn; a twin is made in a moment, of at "
-            f"most {_MOST_NUMBERS:.0e}: ask for fewer links, words, features or a smaller skew"
+            f"'{name}': with that recipe {recipe.numbers:.1e} numbers would be drawn; a twin is made in a moment, of "
+            f"at most {_MOST_NUMBERS:.0e}: ask for fewer links, words, features or a smaller skew"
         )
     return generate(recipe, info)
 
