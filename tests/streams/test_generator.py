@@ -287,9 +287,3 @@ def test_a_twin_with_a_changed_recipe_has_a_name_of_its_own_and_differs_in_that_
 def test_a_recipe_with_a_wrong_value_is_refused(name):
     with pytest.raises(UsageError, match="dblp-easy-twin"):
         catalogue.load(name)
-
-
-@pytest.mark.parametrize("knob", ["links=1e6", "skew=100000", "words=100000", "birth_size=1000000", "features=3e9"])
-def test_a_twin_of_any_size_cannot_be_asked_for(knob: str) -> None:
-    with pytest.raises(UsageError, match="a twin is made in a moment"):
-        catalogue.load(f"dblp-easy-twin({knob})")
