@@ -82,14 +82,17 @@ def verify(bundle: Path, data_dir: Path | None, out: Path | None, force: bool, a
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @click.option("--tolerance", type=float, default=1e-9, show_default=True, help="How far answers may lie apart.")
 @click.option("--allow-network", is_flag=True, help="Go on where the network cannot be cut.")
+@click.option("--unsafe", is_flag=True, help="Go on where your files and processes cannot be kept out of reach either.")
 @click.option("--jobs", type=int, help="Processes; one a core otherwise.")
 @click.option("--time-limit", type=float, help="Seconds a unit may take.")
 @click.option("--memory-limit", type=float, help="MiB a worker may hold.")
+@click.option("--total-time-limit", type=float, help="Seconds the whole run may take; 72 hours otherwise.")
+@click.option("--total-memory-limit", type=float, help="MiB the whole run may hold; 80 % of the machine's otherwise.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with trust = reproduced.")
 @click.option("--force", is_flag=True, help="Replace the file at --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def reproduce(bundle: Path, out: Path | None, force: bool, as_json: bool, **given: Any) -> None:
-    """Run the methods of a bundle again, without network and outside your home, and compare every answer."""
+    """Run the methods of a bundle again in a sandbox, and compare every answer."""
     from lgl_bench.submissions.reproduce import reproduce as again
     from lgl_bench.submissions.verify import check_free, write_board
 
@@ -98,7 +101,9 @@ def reproduce(bundle: Path, out: Path | None, force: bool, as_json: bool, **give
     result = again(bundle, **given)
     if out is not None and not result.differences:
         write_board(result.frame, out, force)
-    _report(result, result.rows, "reproduced", "reproduced", as_json)
+    # What could have been copied agrees, but that says nothing.
+    copied = not result.differences and result.trust != "reproduced"
+    _report(result, result.rows, "run again" if copied else "reproduced", result.trust, as_json)
 
 
 def _report(result: Any, rows: int, verb: str, trust: str, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -38,10 +39,17 @@ class Margin(Detector):
 '''
 
 
-def namespaces() -> bool:
-    """Whether this machine allows network namespaces, as the system's own tool tells, not the code under test."""
-    tool = shutil.which("unshare")
-    return tool is not None and subprocess.run([tool, "-rn", "true"], capture_output=True, check=False).returncode == 0
+@functools.cache
+def sandboxes() -> frozenset[str]:
+    """Sandboxes that work on this machine, as the system's own tools tell, not the code under test."""
+    tries = {
+        "bubblewrap": ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
+        "namespaces": ("unshare", "-rnmpif", "--mount-proc", "true"),
+    }
+    works = (name for name, command in tries.items() if shutil.which(command[0]))
+    return frozenset(
+        name for name in works if subprocess.run(tries[name], capture_output=True, check=False).returncode == 0
+    )
 
 
 @pytest.fixture(scope="session")
