@@ -1,48 +1,20 @@
-"""The process that runs a method again is replaced by this one here; the walk of CONTRIBUTING starts the real one."""
+"""The sandbox is replaced by this process here; test_escapes and the walk of CONTRIBUTING start the real one."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
-from lgl_bench.detectors import detectors
-from lgl_bench.runs.store import RunStore
 from lgl_bench.submissions.again import run_again
-from lgl_bench.submissions.opening import opened
-from lgl_bench.submissions.recompute import recompute
 from lgl_bench.submissions.reproduce import reproduce
-from lgl_bench.submissions.verify import load_bundle, stage, verify
-from tests.runs.conftest import InProcess
+from lgl_bench.submissions.verify import verify
 
 NOVELTY = "novelty:margin-of-mine"
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """Runs the method again in this process; the specs and sandboxes it was given."""
-    seen = []
-
-    def run(sandbox, command, limits, **variables):
-        spec = json.loads(Path(command[-1]).read_text())
-        seen.append((spec, sandbox, limits))
-        try:
-            run_again(spec)
-        except LglBenchError as error:
-            return CompletedProcess(command, 1, "", str(error))
-        finally:
-            detectors._plugins.pop("margin-of-mine", None)
-        return CompletedProcess(command, 0, "", "")
-
-    monkeypatch.setattr("lgl_bench.submissions.reproduce.run_isolated", run)
-    monkeypatch.setattr("lgl_bench.submissions.isolate._why_not", lambda sandbox: "")
-    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
-    return seen
 
 
 def forge(forged, base) -> Path:
@@ -53,16 +25,7 @@ def forge(forged, base) -> Path:
         return frame.assign(**{NOVELTY: frame[NOVELTY].where(~born, 1.0)})
 
     forged.change_table(forged.answers(2), better)
-    forged.seal()
-    with opened(forged.folder) as bundle:
-        loaded = load_bundle(bundle, base.data)
-        store = RunStore(bundle.folder.parent / "forging")
-        store.prepare()
-        stage(loaded, store)
-        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
-    RunStore(forged.folder).write_frame("years.parquet", years)
-    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
-    return forged.seal()
+    return forged.regrade(base)
 
 
 def test_an_honest_bundle_is_reproduced_by_its_plugin(base, here):
@@ -144,7 +107,7 @@ def test_no_copy_of_the_bundle_is_there_while_the_method_runs(base, here, monkey
         there.extend(path.name for path in tmp_path.rglob("*.parquet"))
         honest(spec)
 
-    monkeypatch.setattr("tests.submissions.test_reproduce.run_again", look)
+    monkeypatch.setattr("lgl_bench.submissions.again.run_again", look)
     assert reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data).differences == []
     assert there == []
     assert list(tmp_path.iterdir()) == []
@@ -158,7 +121,7 @@ def test_a_bundle_that_changes_while_its_method_runs_is_refused(forged, base, he
         forged.change_table(forged.answers(), lambda frame: frame.assign(confidence=0.5))
         forged.seal()
 
-    monkeypatch.setattr("tests.submissions.test_reproduce.run_again", swap)
+    monkeypatch.setattr("lgl_bench.submissions.again.run_again", swap)
     with pytest.raises(LglBenchError, match="was changed while"):
         reproduce(forged.folder, [base.plugin], detectors=["msp"], data_dir=base.data)
 
@@ -183,16 +146,7 @@ def test_a_fit_that_is_said_to_have_failed_is_run_again(forged, base, here):
     key = forged.plan()["fits"][2]
     forged.change_json(f"fits/{key}.json", lambda fields: fields.update(status="diverged", reason="bad luck"))
     forged.answers(2).unlink()
-    forged.seal()
-    with opened(forged.folder) as bundle:
-        loaded = load_bundle(bundle, base.data)
-        store = RunStore(bundle.folder.parent / "forging")
-        store.prepare()
-        stage(loaded, store)
-        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
-    RunStore(forged.folder).write_frame("years.parquet", years)
-    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
-    forged.seal()
+    forged.regrade(base)
     assert any("noted as failed" in note for note in verify(forged.folder, base.data).notes)
     result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
     assert any(f"fits/{key}.json has status diverged" in text for text in result.differences)
@@ -267,7 +221,7 @@ def test_what_a_method_leaves_in_its_run_folder_is_not_trusted(base, here, monke
         # The sandbox cannot follow a link to the bundle; whoever compares could.
         change(next(Path(spec["out"]).glob(name)), base.bundle / name)
 
-    monkeypatch.setattr("tests.submissions.test_reproduce.run_again", tamper)
+    monkeypatch.setattr("lgl_bench.submissions.again.run_again", tamper)
     with pytest.raises(LglBenchError, match=words):
         reproduce(base.bundle, [base.plugin], data_dir=base.data)
 
