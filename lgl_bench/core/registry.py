@@ -6,10 +6,12 @@ point in the group of the registry; a single file is loaded with `load_plugin`.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -17,6 +19,20 @@ from typing import Generic, TypeVar
 from lgl_bench.core.errors import DuplicateNameError, PluginError, UnknownNameError
 
 T = TypeVar("T")
+_ONLY_BUILT_IN: ContextVar[bool] = ContextVar("only_built_in", default=False)
+
+
+@contextlib.contextmanager
+def only_built_in() -> Iterator[None]:
+    """Hides every plugin that does not come with lgl-bench, and loads none.
+
+    Who reads the files of a stranger then sees the same whatever is installed or was loaded before.
+    """
+    token = _ONLY_BUILT_IN.set(True)
+    try:
+        yield
+    finally:
+        _ONLY_BUILT_IN.reset(token)
 
 
 class Registry(Generic[T]):
@@ -35,7 +51,8 @@ class Registry(Generic[T]):
         self._modules = modules
         self._plugins: dict[str, T] = {}
         self._broken: dict[str, str] = {}
-        self._loaded = False
+        self._imported = False
+        self._announced = False
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that registers a plugin under `name`. A second one under the same name raises."""
@@ -49,19 +66,25 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """The plugin registered under `name`."""
         self._load()
-        if name in self._broken:
+        if name in self._broken and not _ONLY_BUILT_IN.get():
             raise PluginError(
                 f"the {self.kind} '{name}' could not be loaded from its entry point: {self._broken[name]}. "
                 "Mend or uninstall the package that announces it."
             )
-        if name not in self._plugins:
-            raise UnknownNameError(self.kind, name, self._plugins, f"'lgl-bench list {self.kind}s' shows them all")
+        if name not in self:
+            raise UnknownNameError(self.kind, name, self.names(), f"'lgl-bench list {self.kind}s' shows them all")
         return self._plugins[name]
 
     def names(self) -> list[str]:
         """Every name that can be asked for, sorted."""
         self._load()
-        return sorted(self._plugins)
+        return sorted(name for name in self._plugins if name in self)
+
+    def is_built_in(self, name: str) -> bool:
+        """Whether a plugin of that name comes with lgl-bench."""
+        self._load()
+        module = getattr(self._plugins.get(name), "__module__", "")
+        return str(module).startswith("lgl_bench.")
 
     def broken(self) -> dict[str, str]:
         """Entry points that could not be loaded, with the reason."""
@@ -70,7 +93,7 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         self._load()
-        return name in self._plugins
+        return name in self._plugins and (not _ONLY_BUILT_IN.get() or self.is_built_in(str(name)))
 
     def _add(self, name: str, plugin: T) -> None:
         taken = self._plugins.get(name)
@@ -82,11 +105,13 @@ class Registry(Generic[T]):
         self._plugins[name] = plugin
 
     def _load(self) -> None:
-        if self._loaded:
+        if not self._imported:
+            self._imported = True
+            for module in self._modules:
+                importlib.import_module(module)
+        if self._announced or _ONLY_BUILT_IN.get():
             return
-        self._loaded = True
-        for module in self._modules:
-            importlib.import_module(module)
+        self._announced = True
         for point in entry_points(group=self.group):
             try:
                 plugin = point.load()

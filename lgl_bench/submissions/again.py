@@ -17,9 +17,10 @@ from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
+from lgl_bench.runs.description import describe
 from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.rebuild import rebuild
 from lgl_bench.streams.catalogue import load
-from lgl_bench.submissions.description import describe, rebuild
 from lgl_bench.submissions.pick import only
 from lgl_bench.thresholds import thresholds
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from lgl_bench.leaderboard.seeds import METHOD_KEYS as KEYS
 from lgl_bench.runs.plan import Plan
-from lgl_bench.submissions.answers import read_answers
+from lgl_bench.submissions.answers import answer_differences, read_answers
 from lgl_bench.submissions.layout import BundleError, limit_of
+from lgl_bench.submissions.loading import Loaded
 from lgl_bench.submissions.opening import read_json
 from lgl_bench.submissions.tables import EXACT, differences, read_csv
-from lgl_bench.submissions.verify import PROVENANCE, Loaded
+from lgl_bench.submissions.verify import PROVENANCE
 
 _NOT_COMPARED = frozenset({"fit_seconds", "peak_memory_mb", "submitter", *PROVENANCE})
 
@@ -80,19 +77,7 @@ def _compare_unit(loaded: Loaded, key: str, out: Path, scored: list[str], tolera
                 where = "in the bundle" if column in given else "now"
                 why = ascii(str(dict(there.get("failed") or {}).get(base, "")))[1:300]
                 found.append(f"{name}: the column {column} is there only {where}; {why}".rstrip("; '"))
-    for column in (column for column in given if column in again):
-        apart = _apart(given[column], again[column])
-        if apart > tolerance:
-            what = "apart" if given[column].dtype == np.float64 else "of the answers differ, as a share"
-            found.append(f"{name}, column {ascii(column)}: up to {apart:.3g} {what}")
-    return found
-
-
-def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
-    """The largest distance of numbers; the share of classes and decisions that differ."""
-    if not len(one):
-        return 0.0
-    return float(np.abs(one - other).max() if one.dtype == np.float64 else (one != other).mean())
+    return found + answer_differences(name, given, again, tolerance)
 
 
 def _plain(out: Path, name: str, limited_as: str | None = None) -> bytes:

@@ -21,9 +21,10 @@ import pyarrow.parquet as pq
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.registry import Registry
+from lgl_bench.runs.description import Description, describe
+from lgl_bench.runs.rebuild import rebuild
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
-from lgl_bench.submissions.description import Description, describe, rebuild
 from lgl_bench.submissions.environment import Scrubber, dump, environment
 from lgl_bench.submissions.layout import FORMAT, MANIFEST, FileEntry, Manifest, limit_of, refuse_name, refuse_submitter
 from lgl_bench.submissions.opening import opened
@@ -58,7 +59,7 @@ def submit(
     submitter: str = "",
     plugins: Sequence[Path] = (),
     partial: bool = False,
-    weights: bool = False,
+    weights: bool = True,
     force: bool = False,
     data_dir: Path | None = None,
 ) -> Packed:
@@ -70,7 +71,7 @@ def submit(
         submitter: Who sends it.
         plugins: Files whose source goes with it; a `__init__.py` goes by the name of its package.
         partial: Whether missing fits are allowed.
-        weights: Whether weights go with it.
+        weights: Whether weights go with it, so that built-in methods can answer again from them.
         force: Whether an older bundle is replaced.
         data_dir: Folder of the streams; only a partial run needs them, because its rows are still to be made.
     """
@@ -119,16 +120,12 @@ class _Packing:
             years, frame = self._read_years(), self._read_board()
         self._write("leaderboard.csv", self._board(frame, submitter))
         self._years(years)
-        for key in description.fits:
-            self._unit(key, weights)
+        without = sum(not self._unit(key, weights) for key in description.fits)
         for path in plugins:
             self._write(f"plugins/{_plugin_name(path)}.py", _source(path))
         manifest = Manifest(format=FORMAT, partial=bool(missing), submitter=submitter, files=self.files)
         self._write(MANIFEST, dump(manifest.model_dump()))
-        foreign = _foreign(description)
-        if foreign and not plugins:
-            return [f"{', '.join(foreign)}: not part of lgl-bench; give --plugin FILE so that reviewers can read it"]
-        return []
+        return _notes(description, bool(plugins), weights, without)
 
     def _graded(self, description: Description) -> tuple[Any, pd.DataFrame]:
         """The rows of a run that has not made its own yet."""
@@ -169,10 +166,11 @@ class _Packing:
         pq.write_table(table.replace_schema_metadata(None), self.place / "years.parquet", compression="zstd")
         self._note("years.parquet")
 
-    def _unit(self, key: str, weights: bool) -> None:
+    def _unit(self, key: str, weights: bool) -> bool:
+        """Packs a fit; whether its weights are there, if it should have any."""
         noted = self.store.fit(key)
         if noted is None:
-            return
+            return True
         self._write(f"fits/{key}.json", dump(self.scrub.json(noted)))
         kept = self.store.weights(key) if weights else None
         if kept is not None:
@@ -181,6 +179,7 @@ class _Packing:
             name = f"answers/{key}.parquet"
             with self.store.locked():
                 self._write(name, (self.store.folder / name).read_bytes())
+        return noted["status"] != "ok" or kept is not None
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.place / name
@@ -253,6 +252,20 @@ def _source(path: Path) -> bytes:
         raise UsageError(f"the plugin {path} cannot be read: {error}") from error
 
 
+def _notes(description: Description, with_source: bool, weights: bool, without: int) -> list[str]:
+    """What a reviewer will miss."""
+    foreign = _foreign(description)
+    found = []
+    if foreign and not with_source:
+        found.append(f"{', '.join(foreign)}: not part of lgl-bench; give --plugin FILE so that reviewers can read it")
+    if weights and without:
+        found.append(
+            f"{without} of {len(description.fits)} fits have no weights, so their rows cannot be rescored; "
+            "run with --checkpoints all to keep them"
+        )
+    return found
+
+
 def _foreign(description: Description) -> list[str]:
     """Names of detectors, thresholds and backbones that do not come with lgl-bench."""
     from lgl_bench.backbones import backbones
@@ -263,11 +276,7 @@ def _foreign(description: Description) -> list[str]:
     bases = {candidate.base for row in description.rows for candidate in row.candidates}
     used += [(detectors, name) for base in bases for name in _names(parse(base))]
     used += [(thresholds, name) for text in description.thresholds for name in _names(parse(text))]
-    return sorted({name for registry, name in used if not _built_in(registry, name)})
-
-
-def _built_in(registry: Registry[Any], name: str) -> bool:
-    return name in registry and registry.get(name).__module__.startswith("lgl_bench.")
+    return sorted({name for registry, name in used if not registry.is_built_in(name)})
 
 
 def _names(expression: Expression) -> list[str]:

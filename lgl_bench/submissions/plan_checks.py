@@ -8,6 +8,7 @@ from itertools import product
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.references import FLOOR
+from lgl_bench.runs.description import Description
 from lgl_bench.runs.plan import Plan, protocol_settings, threshold_texts
 from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.provenance import provenance
@@ -16,7 +17,6 @@ from lgl_bench.runs.units import ChainSpec, unit_key
 from lgl_bench.streams.catalogue import TWIN, is_twin
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
-from lgl_bench.submissions.description import Description
 from lgl_bench.submissions.layout import BundleError
 
 

@@ -26,10 +26,11 @@ from lgl_bench.submissions.compare import compare
 from lgl_bench.submissions.isolate import OPEN, Sandbox, choose_sandbox, run_isolated
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.limits import Limits
+from lgl_bench.submissions.loading import load_bundle
 from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.pick import only
 from lgl_bench.submissions.tables import EXACT
-from lgl_bench.submissions.verify import load_bundle, verify_loaded
+from lgl_bench.submissions.verify import verify_loaded
 
 
 @dataclass(slots=True)

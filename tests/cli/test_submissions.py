@@ -90,7 +90,7 @@ def test_differences_are_printed_and_exit_with_one(tmp_path, monkeypatch):
     from lgl_bench.submissions.verify import Verified
 
     found = Verified(pd.DataFrame({"a": [1]}), 1, ["leaderboard.csv, row x, column y: 1 was sent, it is 2"], ["a note"])
-    monkeypatch.setattr("lgl_bench.submissions.verify.verify", lambda bundle, data_dir: found)
+    monkeypatch.setattr("lgl_bench.submissions.verify.verify", lambda bundle, data_dir, **asked: found)
     result = run("verify", tmp_path, "--out", tmp_path / "board.csv")
     assert result.exit_code == 1
     assert "row x, column y" in result.output

@@ -209,3 +209,26 @@ def test_a_plugin_file_must_be_a_python_file(tmp_path: Path) -> None:
     (tmp_path / "plugin.txt").write_text("")
     with pytest.raises(PluginError, match=r"plugin.txt is no Python file; its name must end in \.py"):
         load_plugin(tmp_path / "plugin.txt")
+
+
+def test_only_built_in_plugins_are_seen_and_no_package_is_loaded_while_a_strangers_files_are_read(monkeypatch) -> None:
+    loaded: list[str] = []
+
+    def load() -> object:
+        loaded.append("other")
+        return Other
+
+    announce(monkeypatch, Point("other", load))
+    registry = fresh()
+    registry.register("one")(One)
+    registry.register("own")(Registry)
+    with module.only_built_in():
+        assert registry.names() == ["own"]
+        assert "one" not in registry
+        with pytest.raises(UnknownNameError):
+            registry.get("one")
+        assert loaded == []
+    assert registry.names() == ["one", "other", "own"]
+    assert registry.is_built_in("own")
+    assert not registry.is_built_in("one")
+    assert not registry.is_built_in("nobody")

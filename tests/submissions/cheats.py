@@ -124,13 +124,13 @@ class Case:
                 known = json.loads((self.forged.folder / f"fits/{key}.json").read_text())["known"]
                 path = self.forged.folder / f"answers/{key}.parquet"
                 self.forged.change_table(path, lambda frame, known=known: change(frame, known))
-        self.forged.regrade(self.honest)
+        self.forged.regrade(self.honest.data)
 
     def call_failed(self, *keys: str) -> None:
         for key in keys:
             self.forged.change_json(f"fits/{key}.json", lambda fields: fields.update(status="failed", reason="no luck"))
             (self.forged.folder / f"answers/{key}.parquet").unlink()
-        self.forged.regrade(self.honest)
+        self.forged.regrade(self.honest.data)
 
     def leave_out(self, *keys: str, partial: bool) -> None:
         for key in keys:
@@ -138,7 +138,7 @@ class Case:
                 path.unlink()
         if partial:
             self.forged.change_json("MANIFEST.json", lambda fields: fields.update(partial=True))
-            self.forged.regrade(self.honest)
+            self.forged.regrade(self.honest.data)
         self.forged.seal()
 
     def run(self, plugin: str = "", suite: str = "smoke", **axes) -> None:
@@ -216,7 +216,7 @@ def _(case: Case) -> None:
     for mine, better in zip(case.keys(1), case.keys(0), strict=True):
         for name in ("fits/{}.safetensors", "answers/{}.parquet"):
             shutil.copyfile(case.forged.folder / name.format(better), case.forged.folder / name.format(mine))
-    case.forged.regrade(case.honest)
+    case.forged.regrade(case.honest.data)
 
 
 @cheat("the worst years are called failed")
@@ -258,13 +258,13 @@ def _(case: Case) -> None:
 @cheat("a suite is renamed")
 def _(case: Case) -> None:
     case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="temporal"))
-    case.forged.regrade(case.honest)
+    case.forged.regrade(case.honest.data)
 
 
 @cheat("a suite of one's own has the name of a shipped one")
 def _(case: Case) -> None:
     case.forged.change_json("plan.json", lambda plan: plan["suite"].update(select="prequential"))
-    case.forged.regrade(case.honest)
+    case.forged.regrade(case.honest.data)
 
 
 @cheat("a suite of one's own has its own name")
@@ -305,7 +305,7 @@ def _(case: Case) -> None:
     for seed in (0, 1):
         for key in case.keys(seed):
             case.forged.change_json(f"fits/{key}.json", lambda fields: fields.update(seconds=0.001))
-    case.forged.regrade(case.honest)
+    case.forged.regrade(case.honest.data)
     case.claimed = ("fit_seconds",)
 
 

@@ -25,10 +25,10 @@ from lgl_bench.detectors import detectors
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
 from lgl_bench.submissions import again
+from lgl_bench.submissions.loading import load_bundle, stage
 from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.pack import submit
 from lgl_bench.submissions.recompute import recompute
-from lgl_bench.submissions.verify import load_bundle, stage
 from lgl_bench.thresholds import thresholds
 from tests.graphs import small_stream
 from tests.runs.conftest import InProcess
@@ -126,24 +126,25 @@ class Forged:
         }
         pq.write_table(pa.table(columns), path)
 
+    def regrade(self, data: Path) -> Path:
+        """Makes every metric again from the answers, as a forger would who wants to be believed."""
+        self.seal()
+        with opened(self.folder) as bundle:
+            loaded = load_bundle(bundle, data)
+            store = RunStore(bundle.folder.parent / "forging")
+            store.prepare()
+            stage(loaded, store)
+            years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
+        submitter = json.loads((self.folder / "MANIFEST.json").read_text())["submitter"]
+        RunStore(self.folder).write_frame("years.parquet", years)
+        frame.assign(submitter=submitter).to_csv(self.folder / "leaderboard.csv", index=False)
+        return self.seal()
+
     def change_board(self, change) -> None:
         path = self.folder / "leaderboard.csv"
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         frame = change(frame)
         frame.to_csv(path, index=False)
-
-    def regrade(self, base, submitter: str = "A. Nother") -> Path:
-        """Makes grades and rows agree with fits and answers, then seals: consistent, whatever was written before."""
-        self.seal()
-        with opened(self.folder) as bundle:
-            loaded = load_bundle(bundle, base.data)
-            store = RunStore(bundle.folder.parent / "forging")
-            store.prepare()
-            stage(loaded, store)
-            years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
-        RunStore(self.folder).write_frame("years.parquet", years)
-        frame.assign(submitter=submitter).to_csv(self.folder / "leaderboard.csv", index=False)
-        return self.seal()
 
 
 @pytest.fixture

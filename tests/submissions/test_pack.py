@@ -21,22 +21,25 @@ def run(base, tmp_path) -> Path:
     return Path(shutil.copytree(base.out, tmp_path / "run"))
 
 
-def test_a_bundle_holds_everything_but_weights_and_names_every_file(base):
+def test_a_bundle_holds_everything_and_names_every_file(base):
     names = {path.relative_to(base.bundle).as_posix() for path in base.bundle.rglob("*") if path.is_file()}
     manifest = json.loads((base.bundle / "MANIFEST.json").read_text())
     assert names == {*manifest["files"], "MANIFEST.json"}
     assert {"plan.json", "leaderboard.csv", "years.parquet", "environment.json", "plugins/margin.py"} <= names
     keys = json.loads((base.bundle / "plan.json").read_text())["fits"]
-    assert {f"answers/{key}.parquet" for key in keys} | {f"fits/{key}.json" for key in keys} <= names
-    assert not [name for name in names if name.endswith(".safetensors")]
+    for pattern in ("answers/{}.parquet", "fits/{}.json", "fits/{}.safetensors"):
+        assert {pattern.format(key) for key in keys} <= names
 
 
-def test_weights_go_along_when_asked_for(base, tmp_path):
-    submit(base.out, tmp_path / "b", weights=True)
-    assert len(list((tmp_path / "b" / "fits").glob("*.safetensors"))) == len(
-        list((tmp_path / "b" / "answers").iterdir())
-    )
-    assert verify(tmp_path / "b", base.data).differences == []
+def test_weights_stay_at_home_when_that_is_asked_for_and_lost_ones_are_noted(base, run, tmp_path):
+    packed = submit(base.out, tmp_path / "a", weights=False, plugins=[base.plugin])
+    assert packed.notes == []
+    assert not list((tmp_path / "a" / "fits").glob("*.safetensors"))
+    key = json.loads((run / "plan.json").read_text())["fits"][0]
+    (run / "fits" / key / "model.safetensors").unlink()
+    (note,) = submit(run, tmp_path / "b", plugins=[base.plugin]).notes
+    assert "1 of 6 fits have no weights" in note
+    assert "--checkpoints all" in note
 
 
 def test_nothing_in_a_bundle_names_the_machine(base, run, tmp_path, monkeypatch):

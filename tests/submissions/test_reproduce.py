@@ -25,7 +25,7 @@ def forge(forged, base) -> Path:
         return frame.assign(**{NOVELTY: frame[NOVELTY].where(~born, 1.0)})
 
     forged.change_table(forged.answers(2), better)
-    return forged.regrade(base)
+    return forged.regrade(base.data)
 
 
 def test_an_honest_bundle_is_reproduced_by_its_plugin(base, here):
@@ -146,7 +146,7 @@ def test_a_fit_that_is_said_to_have_failed_is_run_again(forged, base, here):
     key = forged.plan()["fits"][2]
     forged.change_json(f"fits/{key}.json", lambda fields: fields.update(status="diverged", reason="bad luck"))
     forged.answers(2).unlink()
-    forged.regrade(base)
+    forged.regrade(base.data)
     assert any("noted as failed" in note for note in verify(forged.folder, base.data).notes)
     result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
     assert any(f"fits/{key}.json has status diverged" in text for text in result.differences)

@@ -1,0 +1,136 @@
+"""plan.json: what a run was asked for, field by field.
+
+Names are short and plain and numbers are bounded, so that the file of somebody else can be read as well as one's own.
+What the protocol decides (tasks, years, folds, known classes) is not in it: `rebuild` takes that from the stream.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.expressions import parse
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+_Text = Annotated[str, StringConstraints(max_length=500)]
+_Name = Annotated[str, StringConstraints(max_length=500, pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.,:;+=()-]*$")]
+_Word = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
+_Key = Annotated[str, StringConstraints(pattern="^[0-9a-f]{24}$")]
+_Constant = bool | int | float | _Text
+_Pairs = tuple[tuple[_Word, _Constant | tuple[int, ...]], ...]
+_MOST_RECIPE = 10_000
+_STREAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}(\([A-Za-z0-9_.,=+-]*\))?", re.ASCII)
+
+
+class PlanError(DataError):
+    """A plan.json that cannot be read; the message names the field."""
+
+
+class ProtocolRecord(BaseModel):
+    """A protocol with its parameters; those it does not take are None."""
+
+    model_config = _STRICT
+
+    name: _Word
+    split: _Word | None = None
+    history: int | None = None
+    restart: _Word | None = None
+    label_delay: int | None = None
+    nested: bool | None = None
+
+
+class CandidateRecord(BaseModel):
+    """An expression on a head that a row may stand for."""
+
+    model_config = _STRICT
+
+    head: _Word
+    base: _Name
+
+
+class RowRecord(BaseModel):
+    """A row of the board: `rows.Row`."""
+
+    model_config = _STRICT
+
+    stream: _Name
+    protocol: ProtocolRecord
+    backbone: _Word
+    parameters: _Pairs
+    head: _Word
+    detector: _Name
+    candidates: tuple[CandidateRecord, ...] = Field(min_length=1)
+    alpha: float | _Word | None
+    preset: _Text
+    trials: int = Field(ge=0)
+    fallback_alpha: float | None
+
+
+class ChainRecord(BaseModel):
+    """A sequence of fits: `units.ChainSpec`; where the data lies is left out."""
+
+    model_config = _STRICT
+
+    stream: _Name
+    data_dir: None = None
+    protocol: ProtocolRecord
+    backbone: _Word
+    head: _Word
+    backbone_parameters: _Pairs
+    epochs: int = Field(ge=0)
+    lr: float = Field(ge=0)
+    seed: int = Field(ge=0)
+    threads: int = Field(ge=1, le=1024)
+    device: Annotated[str, StringConstraints(pattern="^(cpu|cuda)$")]
+    steps: int | None = Field(ge=1)
+    warm_steps: int | None = Field(ge=1)
+
+
+class Description(BaseModel):
+    """plan.json."""
+
+    model_config = _STRICT
+
+    suite: dict[str, Any]
+    budget: _Word
+    budget_version: int = Field(ge=1)
+    seeds: int = Field(ge=1, le=10_000)
+    streams: dict[_Name, Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]]
+    stand_ins: dict[_Name, _Text]
+    fits: tuple[_Key, ...]
+    chains: tuple[ChainRecord, ...]
+    rows: tuple[RowRecord, ...]
+    thresholds: tuple[_Name, ...]
+    provenance: dict[_Word, _Text]
+    lgl_bench: _Text
+
+
+def describe(fields: dict[str, Any]) -> Description:
+    """plan.json, checked; a field that is wrong is named."""
+    if "chains" not in fields:
+        raise PlanError(
+            "plan.json has no field 'chains': the run was made by an older version; "
+            "run the same command again, nothing is trained again, and submit anew"
+        )
+    try:
+        return Description(**fields)
+    except (ValidationError, TypeError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
+        place = ".".join(str(part) for part in first["loc"])
+        raise PlanError(f"plan.json: field '{place[:200]}': {first['msg']}") from error
+
+
+def check_stream_name(name: str) -> None:
+    """Raises where a name could lead out of the data folder, or make a twin of any size."""
+    if not _STREAM.fullmatch(name) or ".." in name:
+        raise PlanError(f"plan.json: {ascii(name)} cannot be a stream's name")
+    try:
+        values = [value for _, value in parse(name).parameters] if "(" in name else []
+    except UsageError as error:
+        raise PlanError(f"plan.json: {error}") from error
+    for value in values:
+        if not isinstance(value, str) and abs(value) > _MOST_RECIPE:
+            raise PlanError(f"plan.json: the stream {name} asks for a recipe with {value}; at most {_MOST_RECIPE:,}")
