@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from lgl_bench.cli import main
 from lgl_bench.detectors import detectors
 from tests.runs.conftest import InProcess
-from tests.submissions.conftest import namespaces
+from tests.submissions.conftest import sandboxes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,7 +31,7 @@ def walk() -> list[str]:
     return [line for block in blocks for line in block.splitlines()]
 
 
-@pytest.mark.skipif(not namespaces(), reason="this machine allows no network namespaces")
+@pytest.mark.skipif(not sandboxes(), reason="this machine allows no sandbox")
 def test_the_walk_of_contributing_leads_from_an_idea_to_reproduced_rows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
