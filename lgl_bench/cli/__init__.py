@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
 from lgl_bench import __version__
-from lgl_bench.cli.options import plugin_option
+from lgl_bench.cli.options import load_plugins, plugin_files
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning
 
 
@@ -34,9 +35,14 @@ class _Group(click.Group):
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lgl-bench")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@plugin_option
-def main(debug: bool) -> None:
+@plugin_files
+@click.pass_context
+def main(ctx: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
     """A benchmark harness for open-world lifelong graph learning."""
+    ctx.obj = plugins
+    # A reviewer's process runs no method of a stranger: `verify` needs none, `reproduce` has a process for it.
+    if ctx.invoked_subcommand not in ("verify", "reproduce"):
+        load_plugins(plugins)
 
 
 def _show_warning(

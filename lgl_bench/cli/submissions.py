@@ -67,7 +67,10 @@ def submit(out: Path, to: Path, as_json: bool, **given: Any) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with their trust.")
 @click.option("--force", is_flag=True, help="Replace the file at --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
 def verify(
+    files: tuple[Path, ...],
+    /,
     bundle: Path,
     data_dir: Path | None,
     rescore: bool,
@@ -80,6 +83,11 @@ def verify(
     from lgl_bench.submissions.verify import check_free, write_board
     from lgl_bench.submissions.verify import verify as check
 
+    if files:
+        note = (
+            "verify runs no plugin, so --plugin was left alone; 'lgl-bench reproduce --plugin FILE' runs a method again"
+        )
+        _print_notes([note])
     if out is not None:
         check_free(out, force)
     result = check(bundle, data_dir, rescore=rescore, tolerance=tolerance)
@@ -104,13 +112,17 @@ def verify(
 @click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with trust = reproduced.")
 @click.option("--force", is_flag=True, help="Replace the file at --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def reproduce(bundle: Path, out: Path | None, force: bool, as_json: bool, **given: Any) -> None:
+@click.pass_obj
+def reproduce(
+    files: tuple[Path, ...], /, bundle: Path, out: Path | None, force: bool, as_json: bool, **given: Any
+) -> None:
     """Run the methods of a bundle again in a sandbox, and compare every answer."""
     from lgl_bench.submissions.reproduce import reproduce as again
     from lgl_bench.submissions.verify import check_free, write_board
 
     if out is not None:
         check_free(out, force)
+    given["plugins"] = (*files, *given["plugins"])
     result = again(bundle, **given)
     if out is not None and not result.differences:
         write_board(result.frame, out, force)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from lgl_bench.cli import main
+from lgl_bench.core.errors import UsageError
 from lgl_bench.detectors import detectors
 from tests.runs.conftest import InProcess
 from tests.submissions.conftest import sandboxes
@@ -106,3 +107,29 @@ def test_the_table_of_a_reviewer_is_not_overwritten_without_force(tmp_path):
         assert result.exit_code == 2
         assert "--force" in result.output
     assert (tmp_path / "board.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["verify", "reproduce"])
+def test_a_plugin_before_the_command_is_not_run_by_the_process_of_a_reviewer(tmp_path, command):
+    trap = tmp_path / "trap.py"
+    trap.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    result = run("--plugin", trap, command, tmp_path / "none")
+    assert result.exit_code == 3, result.output
+    assert not (tmp_path / "ran").exists()
+    if command == "verify":
+        assert "verify runs no plugin" in result.stderr
+    # Any other command does run it.
+    assert run("--plugin", trap, "list", "detectors").exit_code == 0
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_plugin_before_reproduce_is_the_method_to_run(tmp_path, monkeypatch):
+    seen = {}
+
+    def again(bundle, **given):
+        seen.update(given)
+        raise UsageError("enough")
+
+    monkeypatch.setattr("lgl_bench.submissions.reproduce.reproduce", again)
+    run("--plugin", "a.py", "reproduce", tmp_path, "--plugin", "b.py")
+    assert seen["plugins"] == (Path("a.py"), Path("b.py"))
