@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import time
+import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from lgl_bench import __version__
-from lgl_bench.core.errors import UsageError
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.fingerprint import digest
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.leaderboard.answers import Run
-from lgl_bench.leaderboard.build import RunFacts
 from lgl_bench.leaderboard.folder import write_intervals
 from lgl_bench.leaderboard.sources import graded_run
 from lgl_bench.leaderboard.writing import write_board
 from lgl_bench.runs.budget import budget as budget_of
 from lgl_bench.runs.choices import Choices, decisions
-from lgl_bench.runs.classes import class_rows
+from lgl_bench.runs.description import Description
 from lgl_bench.runs.devices import cores, device_named
 from lgl_bench.runs.driver import Counts, Driver, Engine
+from lgl_bench.runs.history import is_current, keep_plan, kept_plans, open_history
 from lgl_bench.runs.lineage import forget_outdated
-from lgl_bench.runs.matrix import matrix_rows, transfer_rows
+from lgl_bench.runs.matrix import transfer_rows
 from lgl_bench.runs.plan import Plan, make_plan
 from lgl_bench.runs.pool import Pool
 from lgl_bench.runs.preset_file import load_presets
 from lgl_bench.runs.progress import Best, Listener
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.runs.reading import Reader
+from lgl_bench.runs.rebuild import description_of
+from lgl_bench.runs.records import StoreWarning
 from lgl_bench.runs.settings import Settings
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.streams import open_streams
@@ -47,8 +50,8 @@ class RunResult:
     """What a run gave.
 
     Attributes:
-        frame: The leaderboard, best first.
-        years: One row a year or fold, method and seed.
+        frame: The leaderboard of everything in the folder, best first.
+        years: One row per year or fold, method and seed.
         counts: Units done, and what failed with its reason.
         folder: Where everything is kept.
         seconds: Wall time.
@@ -125,19 +128,41 @@ def plan_run(
 
 
 def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listener: Listener | None = None) -> RunResult:
-    """Carries a plan out and writes the leaderboard."""
+    """Carries a plan out and writes the leaderboard of everything in its folder."""
     start = time.monotonic()
-    store = RunStore(settings.out)
+    out = fresh_folder(settings.out) if settings.fresh else settings.out
+    store = RunStore(out)
+    description = description_of(plan, provenance())
     store.prepare()
-    if settings.force or settings.retry_failed:
-        store.forget([unit.key for unit in plan.all_units], only_failed=not settings.force)
+    with store.alone():
+        counts = _carry_out(plan, description, store, streams, settings, listener)
+        frame, years = _write_board(plan, description, store, streams, settings)
+    return RunResult(plan, frame, years, counts, out, time.monotonic() - start)
+
+
+def _carry_out(
+    plan: Plan,
+    description: Description,
+    store: RunStore,
+    streams: dict[str, Stream],
+    settings: Settings,
+    listener: Listener | None,
+) -> Counts:
+    """Does what the store lacks of a plan."""
+    for damage in store.mend({*description.fits, *(key for kept in kept_plans(store) for key in kept.fits)}):
+        warnings.warn(f"{damage}; it is made again if this run needs it", StoreWarning, stacklevel=3)
+    plugins = digest([Path(path) for path in settings.plugins])
+    store.forget_failures(description.fits, None if settings.retry_failed else plugins)
     forget_outdated(plan, store)
-    store.write_text("plan.json", json.dumps(_describe(plan), indent=1) + "\n")
-    reader = Reader(store, streams)
+    keep_plan(store, description)
+    reader = Reader(store, streams, is_current)
     choices = Choices(plan, reader)
     engine = _engine(settings, streams)
+    best = Best(streams) if listener else None
     try:
-        driver = Driver(plan, store, engine, settings.checkpoints, listener, Best(streams) if listener else None)
+        driver = Driver(
+            plan, store, engine, settings.checkpoints, listener, best, again=settings.force, plugins=plugins
+        )
         driver.run(("validation",))
         reader.forget()
         if plan.suite.select in ("t1", "nested"):
@@ -148,19 +173,40 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
             driver.run_matrix()
     finally:
         engine.close()
-    reader.forget()
-    years = year_rows(plan, reader, choices)
+    return counts
+
+
+def _write_board(
+    plan: Plan, description: Description, store: RunStore, streams: dict[str, Stream], settings: Settings
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Grades all that the store holds, of this plan and of every one before."""
+    history = open_history(store, plan, description, streams, settings.data_dir)
+    years = history.years(store)
     store.write_frame("years.parquet", years)
-    frame, drawn = graded_run(Run(settings.out, years), run_facts(plan, provenance()), streams, keep=True)
-    write_intervals(settings.out, drawn)
-    store.write_frame("classes.parquet", class_rows(plan, reader, choices))
-    if settings.matrix:
-        matrix = matrix_rows(plan, store)
+    frame, drawn = graded_run(Run(store.folder, years), provenance(), history.by_checksum, keep=True)
+    write_intervals(store.folder, drawn)
+    store.write_frame("classes.parquet", history.classes(store))
+    matrix = history.matrix(store)
+    if settings.matrix or len(matrix):
         store.write_frame("matrix.parquet", matrix)
-        known = {name: {t: len(one.known_at(t)) for t in one.times} for name, one in streams.items()}
+        known = {name: {t: len(one.known_at(t)) for t in one.times} for name, one in history.streams.items()}
         store.write_frame("transfer.parquet", transfer_rows(matrix, known))
-    write_board(frame, settings.out / "leaderboard.csv", force=True)
-    return RunResult(plan, frame, years, counts, settings.out, time.monotonic() - start)
+    write_board(frame, store.folder / "leaderboard.csv", force=True)
+    return frame, years
+
+
+def fresh_folder(folder: Path) -> Path:
+    """The folder itself if nothing is there yet, else the first of FOLDER-2, FOLDER-3, ... that is not; it is made."""
+    for number in count(1):
+        place = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
+        try:
+            place.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise DataError(f"the run folder {place} cannot be made: {error.strerror or error}") from error
+        return place
+    raise AssertionError("there is always a next number")
 
 
 def _engine(settings: Settings, streams: dict[str, Stream]) -> Engine:
@@ -176,33 +222,3 @@ def _engine(settings: Settings, streams: dict[str, Stream]) -> Engine:
 
 def _needs_best(plan: Plan) -> bool:
     return bool(plan.thresholds) and plan.suite.thresholds_on == "best"
-
-
-def run_facts(plan: Plan, made_by: dict[str, str]) -> RunFacts:
-    """What holds for every row of a plan, and what made them."""
-    suite = plan.suite
-    columns = {
-        "suite": suite.name,
-        "suite_version": suite.version,
-        "budget": plan.budget.name,
-        "budget_version": plan.budget.version,
-        "select": suite.select,
-    }
-    return RunFacts(columns, plan.checksums, made_by)
-
-
-def _describe(plan: Plan) -> dict[str, Any]:
-    return {
-        "suite": plan.suite.model_dump(mode="json"),
-        "budget": plan.budget.name,
-        "budget_version": plan.budget.version,
-        "seeds": plan.seeds,
-        "streams": plan.checksums,
-        "stand_ins": plan.stand_ins,
-        "fits": [unit.key for unit in plan.all_units],
-        "chains": [{**asdict(chain), "data_dir": None} for chain in plan.units],
-        "rows": [asdict(row) for row in plan.rows],
-        "thresholds": list(plan.thresholds),
-        "provenance": provenance(),
-        "lgl_bench": __version__,
-    }

@@ -34,6 +34,12 @@ def made_up_run(folder: Path, methods: int, seeds: int, years: int) -> None:
     frame = pd.DataFrame(
         {
             "key": [f"{i:024x}" for i in range(count)],
+            "suite": "made-up",
+            "suite_version": 1,
+            "budget": "quick",
+            "budget_version": 2,
+            "select": "preset",
+            "stream_checksum": [f"{i % 10:064x}" for i in method],
             "stream": [f"stream-{i % 10}" for i in method],
             "protocol": "temporal",
             "split": "temporal",
@@ -66,7 +72,8 @@ def made_up_run(folder: Path, methods: int, seeds: int, years: int) -> None:
     suite = {"name": "made-up", "version": 1, "protocol": "temporal", "restart": "warm", "label_delay": 0}
     suite |= {"select": "preset", "split": None, "history": None}
     streams = {f"stream-{i}": f"{i:064x}" for i in range(10)}
-    plan = {"suite": suite, "budget": "quick", "budget_version": 2, "streams": streams, "rows": []}
+    plan = {"suite": suite, "budget": "quick", "budget_version": 2, "streams": streams, "rows": [], "seeds": seeds}
+    plan |= {"fits": [], "chains": [], "thresholds": [], "stand_ins": {}, "provenance": {}, "lgl_bench": ""}
     folder.mkdir()
     (folder / "plan.json").write_text(json.dumps(plan))
     frame.to_parquet(folder / "years.parquet")

@@ -43,7 +43,8 @@ from lgl_bench.core.errors import LglBenchError
 @click.option("--matrix", is_flag=True, help="Let every year's model answer for every year: forgetting and transfer.")
 @click.option("--real-only", is_flag=True, help="An absent stream is an error; no twin stands in.")
 @click.option("--offline", is_flag=True, help="Do not try to download.")
-@click.option("--force", is_flag=True, help="Do everything again.")
+@click.option("--force", is_flag=True, help="Do everything again; rows of other runs in the folder stay.")
+@click.option("--fresh", is_flag=True, help="Begin anew in a folder beside: runs/SUITE-2, ...; nothing is deleted.")
 @click.option("--retry-failed", is_flag=True, help="Take up what failed.")
 @click.option("--time-limit", type=float, help="Seconds a unit may take.")
 @click.option("--memory-limit", type=float, help="MiB a worker may hold.")
@@ -84,6 +85,7 @@ def run(
         return
     with Progress(json_log) as progress:
         result = run_plan(plan, streams, settings, progress.listen)
+    folder = result.folder
     if as_json:
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
         print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
@@ -102,18 +104,19 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(out: Path, as_json: bool) -> None:
     """Show what is done, failed and missing in a run folder."""
+    from lgl_bench.runs.description import read_plan
     from lgl_bench.runs.store import RunStore
 
     store = RunStore(out)
     counts = {"done": 0, "skipped": 0, "failed": 0, "missing": 0}
     reasons: list[str] = []
-    for key in store.plan()["fits"]:
-        noted = store.fit(key)
-        state = "missing" if noted is None else {"ok": "done", "skipped": "skipped"}.get(noted["status"], "failed")
+    for key in read_plan(out).fits:
+        record = store.fit(key)
+        state = "missing" if record is None else {"ok": "done", "skipped": "skipped"}.get(record.status, "failed")
         counts[state] += 1
-        if noted is not None and state == "failed":
-            reasons.append(noted["reason"])
-        reasons += list((noted or {}).get("failed", {}).values())
+        if record is not None:
+            reasons += [record.reason] if state == "failed" else []
+            reasons += record.failed.values()
     if as_json:
         print_json({**counts, "reasons": sorted(set(reasons))})
         return

@@ -19,14 +19,10 @@ from lgl_bench.core.errors import DataError
 from lgl_bench.core.expressions import parse
 from lgl_bench.core.types import FloatArray, IntArray
 from lgl_bench.leaderboard.folder import read_years
-from lgl_bench.leaderboard.schema import METHOD
-from lgl_bench.leaderboard.seeds import SeedValues, seed_values
+from lgl_bench.leaderboard.seeds import METHOD_KEYS, SeedValues, seed_values
 from lgl_bench.leaderboard.stats.bootstrap import Cut, Sheet
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.lookup import positions
-
-ANSWERED = (*METHOD, "split")
-"""What tells the methods of one run folder apart: a suite may run several splits."""
 
 
 class Labels:
@@ -81,9 +77,10 @@ class Run:
         return next((self.folder / "answers").glob("*.parquet"), None) is not None
 
     @cached_property
-    def by_method(self) -> dict[Any, Any]:
-        """Positions of the year rows of each method."""
-        return dict(self.years.groupby(list(ANSWERED), sort=False).indices)
+    def by_method(self) -> dict[tuple[str, ...], Any]:
+        """Positions of the year rows of each method, by its cells as text."""
+        found: Mapping[Any, Any] = self.years.groupby(list(METHOD_KEYS), sort=False).indices
+        return {tuple(str(cell) for cell in cells): at for cells, at in found.items()}
 
     @cached_property
     def seed_values(self) -> SeedValues:
@@ -109,20 +106,21 @@ class Run:
 
     def _unit(self, key: str) -> tuple[dict[str, npt.NDArray[Any]], IntArray]:
         """The columns of a unit's answers by ascending vertex, and the classes known then."""
-        noted = self.store.fit(key)
-        if noted is None:
+        record = self.store.fit(key)
+        if record is None:
             raise DataError(f"{self.folder}/fits/{key} is missing")
         if not self.store.has_answers(key):
             raise DataError(f"{self.folder}/answers/{key}.parquet is missing")
         columns = self.store.columns(key)
         order = np.argsort(columns["vertex"], kind="stable")
-        known = np.array(noted["known"], dtype=np.int64)
+        known = np.array(record.known, dtype=np.int64)
         return {name: values[order] for name, values in columns.items()}, known
 
     @cached_property
     def _numbers(self) -> dict[tuple[str, ...], int]:
         found = {}
-        for number, cells in enumerate(self.seed_values.methods[list(ANSWERED)].itertuples(index=False, name=None)):
+        methods = self.seed_values.methods[list(METHOD_KEYS)]
+        for number, cells in enumerate(methods.itertuples(index=False, name=None)):
             found[tuple(str(cell) for cell in cells)] = number
         return found
 
@@ -149,7 +147,7 @@ class Plan(NamedTuple):
 
 
 Method: TypeAlias = tuple[Run, tuple[str, ...]]
-"""A run, and in it the cells `ANSWERED`."""
+"""A run, and in it the cells `METHOD_KEYS` as text."""
 
 
 def shared(methods: Sequence[Method]) -> Plan:

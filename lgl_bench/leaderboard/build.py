@@ -9,7 +9,6 @@ Everything is counted column by column: a hundred thousand year rows take a seco
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -31,27 +30,14 @@ Intervals: TypeAlias = Mapping[tuple[str, ...], Mapping[str, tuple[float, float]
 NOTHING_DRAWN: Intervals = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What holds for every row of a run.
-
-    Attributes:
-        columns: Key columns that are the same throughout: suite, suite_version, budget, budget_version, select.
-        checksums: Per stream.
-        provenance: When, with what and on what it was run.
-    """
-
-    columns: Mapping[str, Any]
-    checksums: Mapping[str, str]
-    provenance: Mapping[str, str] = field(default_factory=dict)
-
-
-def board_rows(years: pd.DataFrame, facts: RunFacts, drawn: Intervals = NOTHING_DRAWN) -> pd.DataFrame:
-    """One row a method and stream, best first within each stream.
+def board_rows(
+    years: pd.DataFrame, provenance: Mapping[str, str] = MappingProxyType({}), drawn: Intervals = NOTHING_DRAWN
+) -> pd.DataFrame:
+    """One row per method and stream, best first within each stream.
 
     Args:
-        years: One row a year or fold, method and seed, as `OUT/years.parquet` holds them.
-        facts: What holds for all of them.
+        years: One row per year or fold, method and seed, as `OUT/years.parquet` holds them.
+        provenance: When and with what they were made.
         drawn: Intervals of the bootstrap.
     """
     if not len(years):
@@ -59,16 +45,14 @@ def board_rows(years: pd.DataFrame, facts: RunFacts, drawn: Intervals = NOTHING_
     found = seed_values(years)
     named = found.methods.astype(object)
     count = len(named)
-    parts: dict[str, Any] = {key: [value] * count for key, value in facts.columns.items()}
-    parts |= {key: named[key] for key in METHOD_KEYS}
-    parts["stream_checksum"] = [facts.checksums.get(stream, "") for stream in named["stream"]]
+    parts: dict[str, Any] = {key: named[key] for key in METHOD_KEYS}
     for metric in found.values:
         parts |= {f"{metric}_{suffix}": values for suffix, values in summary(found, metric, drawn).items()}
     parts["interval"] = _kinds(named, parts, drawn)
     parts |= failures(years, found.methods, found.row_method)
     parts |= _spent(years, found.row_method, count)
     parts |= {"trust": ["self-reported"] * count, "submitter": [""] * count}
-    parts |= {key: [value] * count for key, value in facts.provenance.items()}
+    parts |= {key: [value] * count for key, value in provenance.items()}
     frame = canonical(pd.DataFrame({key: np.asarray(value, dtype=object) for key, value in parts.items()}))
     order = ["stream", "split", "threshold", "_value"]
     frame = frame.assign(_value=ranking_values(frame))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from lgl_bench.core.errors import LglBenchError
-from lgl_bench.leaderboard.answers import ANSWERED, Answers, Labels, Plan, Run, load_answers, shared
+from lgl_bench.leaderboard.answers import Answers, Labels, Plan, Run, load_answers, shared
 from lgl_bench.leaderboard.build import Intervals
 from lgl_bench.leaderboard.pooled import REGRET, is_oracle
 from lgl_bench.leaderboard.seeds import METHOD_KEYS
@@ -23,21 +23,22 @@ from lgl_bench.leaderboard.stats import bootstrap
 from lgl_bench.leaderboard.stats.bootstrap import DECISIONS, METRICS, Resampled, resample
 from lgl_bench.leaderboard.stats.resampled import is_random
 from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
-from lgl_bench.streams.stream import Stream
 
 SEED = 0
 _SAME = 1e-6
-_THRESHOLD, _SPLIT = ANSWERED.index("threshold"), ANSWERED.index("split")
+_STREAM, _CHECKSUM, _SPLIT, _TRACK, _THRESHOLD = (
+    METHOD_KEYS.index(name) for name in ("stream", "stream_checksum", "split", "track", "threshold")
+)
 
 Cells = tuple[str, ...]
-"""The cells `ANSWERED` of a method."""
+"""The cells `METHOD_KEYS` of a method."""
 Drawn = dict[str, Resampled]
 """Metrics of a method."""
 
 
 def draw_intervals(
     run: Run,
-    streams: Mapping[str, Stream],
+    labels: Mapping[tuple[str, str], Labels],
     draws: int = bootstrap.DRAWS,
     seed: int = SEED,
     remember: Callable[[Run, Plan, Mapping[Cells, Drawn]], None] | None = None,
@@ -49,35 +50,33 @@ def draw_intervals(
 
     Args:
         run: With its year rows and answers.
-        streams: By name, for their labels.
+        labels: Of streams, by name and checksum; rows on others have no interval of their own.
         draws: How many.
         seed: Of the draws.
         remember: Is handed all that was drawn, for others to use.
     """
     if not len(run.years):
         return {}
-    labels = {name: Labels(stream.ids, stream.labels) for name, stream in streams.items()}
-    groups: dict[tuple[str, Plan], list[Cells]] = defaultdict(list)
+    groups: dict[tuple[tuple[str, str], Plan], list[Cells]] = defaultdict(list)
     for cells in run.by_method:
-        plan = shared([(run, cells)])
-        if not is_random(cells[_SPLIT]) and len(plan.seeds) >= FEWEST_SEEDS and plan.tasks and not plan.left_out:
-            groups[cells[0], plan].append(cells)
-    names = dict(
-        zip(
-            run.seed_values.methods[list(ANSWERED)].astype(str).itertuples(index=False, name=None),
-            run.seed_values.methods[list(METHOD_KEYS)].astype(str).itertuples(index=False, name=None),
-            strict=True,
-        )
-    )
+        place, plan = (cells[_STREAM], cells[_CHECKSUM]), shared([(run, cells)])
+        if (
+            place in labels
+            and not is_random(cells[_SPLIT])
+            and len(plan.seeds) >= FEWEST_SEEDS
+            and plan.tasks
+            and not plan.left_out
+        ):
+            groups[place, plan].append(cells)
     found: dict[Cells, dict[str, tuple[float, float]]] = {}
-    for (stream, plan), methods in groups.items():
-        drawn = _drawn(run, methods, plan, labels[stream], draws, seed)
+    for (place, plan), methods in groups.items():
+        drawn = _drawn(run, methods, plan, labels[place], draws, seed)
         if remember is not None:
             remember(run, plan, drawn)
         for cells, metrics in drawn.items():
             kept = {name: one for name, one in metrics.items() if _is_row(run, cells, name, one, plan)}
             ends = {name: bootstrap.interval(one) for name, one in kept.items()}
-            found[names[cells]] = {name: pair for name, pair in ends.items() if not np.isnan(pair).any()}
+            found[cells] = {name: pair for name, pair in ends.items() if not np.isnan(pair).any()}
     return found
 
 
@@ -112,7 +111,8 @@ def _plain(answers: Answers, draws: int, seed: int) -> dict[Cells, Drawn]:
 
 
 def _base(cells: Cells) -> Cells:
-    return (*cells[:_THRESHOLD], *cells[_THRESHOLD + 1 :])
+    """What methods share that differ in their threshold alone; one that sees more has a track of its own."""
+    return tuple(cell for at, cell in enumerate(cells) if at not in (_TRACK, _THRESHOLD))
 
 
 def _less(a: Resampled, b: Resampled) -> Resampled:

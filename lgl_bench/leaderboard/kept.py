@@ -17,7 +17,7 @@ from lgl_bench.leaderboard.folder import years_checksum
 from lgl_bench.runs.store import RunStore
 
 NAME = "standing.json"
-VERSION = 1
+VERSION = 2
 """Raised whenever the same year rows and answers would be tested in another way."""
 
 Pair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], str]

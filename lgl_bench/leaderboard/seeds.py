@@ -16,24 +16,11 @@ import pandas as pd
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.leaderboard.pooled import COUNTS, REGRET, UNDEFINED, pooled, regret
-from lgl_bench.leaderboard.schema import HEADLINE
+from lgl_bench.leaderboard.schema import HEADLINE, KEY
 from lgl_bench.metrics.over_time import area_over_time
 
-METHOD_KEYS = (
-    "stream",
-    "protocol",
-    "split",
-    "history",
-    "restart",
-    "label_delay",
-    "track",
-    "backbone",
-    "head",
-    "detector",
-    "threshold",
-    "preset",
-)
-"""What tells the methods of one run apart in its year rows."""
+METHOD_KEYS = KEY
+"""What tells the methods of a run folder apart in its year rows: the key of their row."""
 FEWEST_NEW = 5
 _OF_AUROC = ("auroc_weighted", "auroc_mean", "auroc_paper")
 _DECISIONS = ("micro_f1", "macro_f1", "open_f1", "rejected_share", *UNDEFINED)
@@ -146,7 +133,7 @@ def _fill_area(
     """Area under the metric against the years; folds of a static graph have none."""
     size = len(found.method)
     found.values[metric], found.years[metric] = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
-    numbers = years[column].to_numpy(dtype=np.float64)
+    numbers = years[column].to_numpy(dtype=np.float64) if column in years else np.full(len(years), np.nan)
     times = years["time"].to_numpy(dtype=np.float64)
     rows = np.flatnonzero(test & (years["fold"] == "").to_numpy(dtype=bool))
     order = rows[np.argsort(pair[rows], kind="stable")]

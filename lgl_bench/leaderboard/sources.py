@@ -11,7 +11,7 @@ import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.leaderboard.answers import Labels, Run
-from lgl_bench.leaderboard.build import Intervals, RunFacts, board_rows
+from lgl_bench.leaderboard.build import Intervals, board_rows
 from lgl_bench.leaderboard.floor import above_floor, against_floor
 from lgl_bench.leaderboard.folder import folder_rows
 from lgl_bench.leaderboard.intervals import draw_intervals
@@ -92,20 +92,20 @@ def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> 
 
 
 def graded_run(
-    run: Run, facts: RunFacts, streams: Mapping[str, Stream], *, keep: bool
+    run: Run, provenance: Mapping[str, str], streams: Mapping[tuple[str, str], Stream], *, keep: bool
 ) -> tuple[pd.DataFrame, Intervals]:
     """The rows of a run, with intervals drawn from its answers and `above_floor` filled, and the intervals.
 
     Args:
         run: With its year rows and answers.
-        facts: What holds for every row.
-        streams: By name, for their labels.
+        provenance: When and with what the rows were made.
+        streams: By name and checksum, for their labels.
         keep: Whether its tests are kept in its folder, whose `years.parquet` must then hold the run's year rows.
     """
-    labels = {(name, facts.checksums[name]): Labels(stream.ids, stream.labels) for name, stream in streams.items()}
+    labels = {place: Labels(stream.ids, stream.labels) for place, stream in streams.items()}
     tester = Tester(labels=labels, kept=keep)
-    drawn = draw_intervals(run, streams, tester.draws, tester.seed, tester.remember)
-    frame = settled(board_rows(run.years, facts, drawn).assign(board=0), [run], tester)
+    drawn = draw_intervals(run, labels, tester.draws, tester.seed, tester.remember)
+    frame = settled(board_rows(run.years, provenance, drawn).assign(board=0), [run], tester)
     pairs_tested(frame, against_best(frame), [run], tester)
     tester.keep()
     return frame.drop(columns="board"), drawn

@@ -17,8 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
-from lgl_bench.leaderboard.answers import ANSWERED, Run
+from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.schema import COMPARABLE, metric
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.leaderboard.stats.evidence import ALPHA, Evidence, Unpaired, more_seeds
 from lgl_bench.leaderboard.stats.holm import holm
 from lgl_bench.leaderboard.stats.resampled import shared_part
@@ -206,7 +207,7 @@ def _figures(frame: pd.DataFrame, pairs: Pairs, suffix: str) -> tuple[FloatArray
 
 def _questions(frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Run | None], among: IntArray) -> dict[int, Question]:
     a, b, metrics = pairs
-    cells = frame[list(ANSWERED)].astype(str).to_numpy(dtype=object)
+    cells = frame[list(METHOD_KEYS)].astype(str).to_numpy(dtype=object)
     board, split = frame["board"].to_numpy(dtype=np.int64), frame["split"].to_numpy(dtype=object)
     checksum = frame["stream_checksum"].to_numpy(dtype=object)
     found = {}

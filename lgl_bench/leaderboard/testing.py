@@ -22,6 +22,7 @@ from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.types import FloatArray
 from lgl_bench.leaderboard.answers import Answers, Labels, Method, Plan, Run, load_answers, shared, stream_labels
 from lgl_bench.leaderboard.kept import Kept
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.leaderboard.stats import bootstrap
 from lgl_bench.leaderboard.stats.bootstrap import Resampled, resample
 from lgl_bench.leaderboard.stats.evidence import Evidence, of_seeds
@@ -29,6 +30,7 @@ from lgl_bench.leaderboard.stats.resampled import is_random, split_ratio
 from lgl_bench.leaderboard.stats.signflip import FEWEST_YEARS, MOST_YEARS, sign_flip
 from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
 
+_STREAM = METHOD_KEYS.index("stream")
 BOOTSTRAP = "bootstrap"
 RESAMPLED = "resampled-t"
 SEEDS = "seeds-t"
@@ -56,7 +58,7 @@ class Question:
     @property
     def stream(self) -> str:
         """The stream of both."""
-        return self.a[1][0]
+        return self.a[1][_STREAM]
 
 
 @dataclass(slots=True)

@@ -103,8 +103,8 @@ class _Reading:
         return dict(found)
 
     def _year(self, store: RunStore, row: Row, unit: dict[Any, Any]) -> YearAnswers | None:
-        noted = store.fit(unit["key"])
-        if noted is None or not store.has_answers(unit["key"]):
+        record = store.fit(unit["key"])
+        if record is None or not store.has_answers(unit["key"]):
             return None
         columns = store.columns(unit["key"])
         name = unit.get("chosen") or row.detector
@@ -115,7 +115,7 @@ class _Reading:
         return YearAnswers(
             int(unit["time"]),
             self.labels(columns["vertex"]),
-            np.array(noted["known"], dtype=np.int64),
+            np.array(record.known, dtype=np.int64),
             rejected=rejected,
             novelty=novelty,
         )

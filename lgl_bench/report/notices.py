@@ -19,7 +19,7 @@ def notices(sources: Sequence[Source], rows: Sequence[Row]) -> list[str]:
     found = []
     if not rows:
         found.append("There are no rows to show: the run has not finished a single method yet.")
-    stand_ins = sorted({str(name) for one in sources for name in one.plan.get("stand_ins", {})})
+    stand_ins = sorted({str(name) for one in sources if one.plan for name in one.plan.stand_ins})
     if stand_ins:
         found.append(
             f"Synthetic twins stand in for {', '.join(stand_ins)}: these numbers say nothing about the real streams."
@@ -72,14 +72,14 @@ def runs_of(sources: Sequence[Source]) -> list[dict[str, str]]:
     found = []
     for one in sources:
         made = {"input": one.name}
-        suite = one.plan.get("suite", {})
-        if suite:
+        if one.plan:
+            suite = one.plan.suite
             made["suite"] = f"{suite.get('name', '')}, version {suite.get('version', '')}"
-            made["budget"] = str(one.plan.get("budget", ""))
-            made["seeds"] = str(one.plan.get("seeds", ""))
-        provenance = one.plan.get("provenance", {})
+            made["budget"] = one.plan.budget
+            made["seeds"] = str(one.plan.seeds)
+        provenance = one.plan.provenance if one.plan else {}
         for name in _VERSIONS:
-            values = [str(provenance[name])] if provenance.get(name) else []
+            values = [provenance[name]] if provenance.get(name) else []
             if not values and name in one.board:
                 values = sorted({value for value in one.board[name] if value})
             if values:

@@ -199,7 +199,7 @@ def _templates() -> Any:
 
 
 def _title(sources: list[Source]) -> str:
-    titles = [str(one.plan.get("suite", {}).get("title", "")) for one in sources]
+    titles = [str(one.plan.suite.get("title", "")) for one in sources if one.plan]
     distinct = list(dict.fromkeys(title for title in titles if title))
     return distinct[0] if len(distinct) == 1 else "Open-world lifelong graph learning"
 

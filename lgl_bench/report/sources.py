@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.leaderboard.schema import COMPARABLE, KEY
 from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.report.metrics import METRICS
+from lgl_bench.runs.description import Description, read_description
+from lgl_bench.runs.year_table import read_year_table
 
 PLACE = tuple(name for name in KEY if name == "stream" or name in COMPARABLE)
 METHOD = tuple(name for name in KEY if name not in PLACE)
@@ -44,7 +43,7 @@ class Source:
         name: As the user gave it.
         board: Leaderboard rows, with every column there may be; text columns hold text, numbers hold numbers.
         years: Year rows; empty where there are none.
-        plan: What the run was; empty for a CSV.
+        plan: What was asked for last; None for a CSV.
         folder: Of the run; None for a CSV.
         notes: What the reader of the report should know about it.
     """
@@ -52,7 +51,7 @@ class Source:
     name: str
     board: pd.DataFrame
     years: pd.DataFrame
-    plan: dict[str, Any] = field(default_factory=dict)
+    plan: Description | None = None
     folder: Path | None = None
     notes: tuple[str, ...] = ()
 
@@ -86,13 +85,14 @@ def _folder(folder: Path) -> Source:
     plan_path, board_path, years_path = (folder / name for name in ("plan.json", "leaderboard.csv", "years.parquet"))
     if not plan_path.is_file() and not board_path.is_file():
         raise DataError(f"{folder} holds neither plan.json nor leaderboard.csv; name the folder 'lgl-bench run' wrote")
+    plan = read_description(plan_path) if plan_path.is_file() else None
     notes = []
     if board_path.is_file():
         board = read_board(board_path)
     else:
         board = _complete(pd.DataFrame())
         notes.append(f"{folder.name}: the run has not ended, there is no leaderboard.csv yet")
-    return Source(str(folder), board, _years(years_path), _plan(plan_path), folder, tuple(notes))
+    return Source(str(folder), board, _years(years_path), plan, folder, tuple(notes))
 
 
 def _file(path: Path) -> Source:
@@ -143,24 +143,9 @@ def _numbers(column: pd.Series[Any], name: str, path: str) -> pd.Series[Any]:
 def _years(path: Path) -> pd.DataFrame:
     if not path.is_file():
         return pd.DataFrame()
-    try:
-        years: pd.DataFrame = pq.ParquetFile(path).read().to_pandas()
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{path} cannot be read: {error}; remove it and give the run's command again") from error
-    missing = [name for name in (*METHOD_KEYS, "seed", "time", "fold", "role", "status") if name not in years]
-    if missing and len(years):
-        raise DataError(f"{path} has no column '{missing[0]}'; remove it and give the run's command again")
+    years = read_year_table(path)
     if not len(years):
         return pd.DataFrame()
     for name in (*METHOD_KEYS, "fold"):
         years[name] = years[name].astype(object).where(years[name].notna(), "").astype(str)
     return years
-
-
-def _plan(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from error

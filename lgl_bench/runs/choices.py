@@ -6,7 +6,9 @@ import pandas as pd
 
 from lgl_bench.core.references import FLOOR
 from lgl_bench.runs.choose import Chosen, Walk, choose_over_tasks
+from lgl_bench.runs.description import PluginFacts
 from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.plugin_facts import protocol_facts
 from lgl_bench.runs.reading import Reader
 from lgl_bench.runs.rows import AUTO, Row
 from lgl_bench.runs.select import ALPHAS, Round
@@ -83,7 +85,7 @@ def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[Ch
     # The floor is there to be beaten by novelty scores; nobody decides with it unless nothing else is run.
     rows = [row for row in plan.rows if row.detector not in FLOOR] or plan.rows
     if plan.suite.thresholds_on == "best":
-        rows = _best(rows, validation)
+        rows = _best(rows, validation, plan.plugins)
     wanted: dict[ChainSpec, set[str]] = {}
     for row in rows:
         for head, expression in _decided(plan, choices, row):
@@ -92,7 +94,7 @@ def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[Ch
     return {chain: tuple(sorted(names)) for chain, names in wanted.items()}
 
 
-def _best(rows: list[Row], validation: pd.DataFrame) -> list[Row]:
+def _best(rows: list[Row], validation: pd.DataFrame, noted: PluginFacts) -> list[Row]:
     """The row of each stream with the best mean AUROC over seeds on the validation task."""
     if len(validation):
         validation = validation[validation["detector"].isin([row.detector for row in rows])]
@@ -101,7 +103,11 @@ def _best(rows: list[Row], validation: pd.DataFrame) -> list[Row]:
         return []
     means = good.groupby(["stream", "split", "backbone", "detector"])["auroc"].mean().dropna()
     best = {part.idxmax() for _, part in means.groupby(level=[0, 1])}
-    return [row for row in rows if (row.stream, row.protocol.build().split, row.shown_backbone, row.detector) in best]
+    return [
+        row
+        for row in rows
+        if (row.stream, protocol_facts(row.protocol, noted).split, row.shown_backbone, row.detector) in best
+    ]
 
 
 def _decided(plan: Plan, choices: Choices, row: Row) -> list[tuple[str, str]]:

@@ -14,11 +14,13 @@ from lgl_bench.runs.choices import Choices
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.reading import Answered, Reader
 from lgl_bench.runs.rows import Row
+from lgl_bench.runs.years import Told
 
 
 def class_rows(plan: Plan, reader: Reader, choices: Choices) -> pd.DataFrame:
     """One row for each method, threshold, seed and emerging class; empty for protocols without years."""
     found: list[dict[str, Any]] = []
+    told = Told(plan)
     rows = plan.rows if plan.suite.protocol == "temporal" else []
     # Rows that read the same fits follow each other, so that each fit's answers are read from the disk once.
     together = sorted(rows, key=lambda row: (row.stream, row.shown_backbone, row.head))
@@ -27,7 +29,8 @@ def class_rows(plan: Plan, reader: Reader, choices: Choices) -> pd.DataFrame:
             answers = list(_answers(plan, reader, choices, row, seed))
             for threshold in ("", *plan.thresholds):
                 years = [year for part in answers if (year := _year(*part, threshold)) is not None]
-                found += [{**_about(row, seed, threshold), **one} for one in _per_class(years)]
+                about = {**told.key(row, threshold), "seed": seed}
+                found += [{**about, **one} for one in _per_class(years)]
     return pd.DataFrame(found)
 
 
@@ -76,14 +79,3 @@ def _per_class(years: list[YearAnswers]) -> list[dict[str, Any]]:
         }
         for label, born in emerging_classes(years).items()
     ]
-
-
-def _about(row: Row, seed: int, threshold: str) -> dict[str, Any]:
-    return {
-        "stream": row.stream,
-        "backbone": row.shown_backbone,
-        "head": row.head,
-        "detector": row.detector,
-        "threshold": threshold,
-        "seed": seed,
-    }

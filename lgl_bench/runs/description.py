@@ -6,8 +6,11 @@ What the protocol decides (tasks, years, folds, known classes) is not in it: `re
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -15,13 +18,15 @@ from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import parse
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-_Text = Annotated[str, StringConstraints(max_length=500)]
+MOST_TEXT = 500
+_Text = Annotated[str, StringConstraints(max_length=MOST_TEXT)]
 _Name = Annotated[str, StringConstraints(max_length=500, pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.,:;+=()-]*$")]
 _Word = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 _Key = Annotated[str, StringConstraints(pattern="^[0-9a-f]{24}$")]
 _Constant = bool | int | float | _Text
 _Pairs = tuple[tuple[_Word, _Constant | tuple[int, ...]], ...]
 _MOST_RECIPE = 10_000
+_AGAIN = "give the run's command again, which writes it anew"
 _STREAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}(\([A-Za-z0-9_.,=+-]*\))?", re.ASCII)
 
 
@@ -69,8 +74,22 @@ class RowRecord(BaseModel):
     fallback_alpha: float | None
 
 
+class TaskRecord(BaseModel):
+    """A task of a protocol that is a plugin, which whoever reads this may not have."""
+
+    model_config = _STRICT
+
+    time: int
+    role: Literal["validation", "test"]
+    fold: _Text = ""
+
+
 class ChainRecord(BaseModel):
-    """A sequence of fits: `units.ChainSpec`; where the data lies is left out."""
+    """A sequence of fits: `units.ChainSpec`; where the data lies is left out.
+
+    Attributes:
+        tasks: Of a protocol that is a plugin; None for one that is built in.
+    """
 
     model_config = _STRICT
 
@@ -87,6 +106,55 @@ class ChainRecord(BaseModel):
     device: Annotated[str, StringConstraints(pattern="^(cpu|cuda)$")]
     steps: int | None = Field(ge=1)
     warm_steps: int | None = Field(ge=1)
+    tasks: tuple[TaskRecord, ...] | None = None
+
+
+class DetectorFacts(BaseModel):
+    """What is said of a detector: the head it is trained with, and whether its scores lie in [0, 1] as they are."""
+
+    model_config = _STRICT
+
+    head: _Word
+    bounded: bool
+
+
+class ThresholdFacts(BaseModel):
+    """What is said of a threshold: its track, and whether it may be ranked."""
+
+    model_config = _STRICT
+
+    track: _Word
+    ranked: bool
+
+
+class ProtocolFacts(BaseModel):
+    """What is said of a protocol: its split and track, and whether a task goes on from the one before."""
+
+    model_config = _STRICT
+
+    split: _Word
+    track: _Word
+    chained: bool
+
+
+class PluginFacts(BaseModel):
+    """What grading needs to know of plugins that are not built in, as the run that had them says.
+
+    Attributes:
+        backbones: By name.
+        heads: By name.
+        detectors: By canonical expression.
+        thresholds: By canonical expression.
+        protocols: By name, with the split if one is asked for: `NAME` or `NAME SPLIT`.
+    """
+
+    model_config = _STRICT
+
+    backbones: tuple[_Word, ...] = ()
+    heads: tuple[_Word, ...] = ()
+    detectors: dict[_Name, DetectorFacts] = Field(default_factory=dict)
+    thresholds: dict[_Name, ThresholdFacts] = Field(default_factory=dict)
+    protocols: dict[_Name, ProtocolFacts] = Field(default_factory=dict)
 
 
 class Description(BaseModel):
@@ -104,23 +172,55 @@ class Description(BaseModel):
     chains: tuple[ChainRecord, ...]
     rows: tuple[RowRecord, ...]
     thresholds: tuple[_Name, ...]
+    plugins: PluginFacts = Field(default_factory=PluginFacts)
     provenance: dict[_Word, _Text]
     lgl_bench: _Text
+
+    def digest(self) -> str:
+        """The same for the same request, whoever runs it and when."""
+        asked = self.model_dump(mode="json", exclude={"provenance", "lgl_bench"})
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:24]
+
+    def text(self) -> str:
+        """What plan.json holds."""
+        return json.dumps(self.model_dump(mode="json"), indent=1) + "\n"
 
 
 def describe(fields: dict[str, Any]) -> Description:
     """plan.json, checked; a field that is wrong is named."""
     if "chains" not in fields:
         raise PlanError(
-            "plan.json has no field 'chains': the run was made by an older version; "
-            "run the same command again, nothing is trained again, and submit anew"
+            "plan.json has no field 'chains': the run was made by an older version; give the run's command again, "
+            "which writes it anew"
         )
     try:
         return Description(**fields)
     except (ValidationError, TypeError) as error:
         first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
         place = ".".join(str(part) for part in first["loc"])
-        raise PlanError(f"plan.json: field '{place[:200]}': {first['msg']}") from error
+        raise PlanError(f"plan.json: field {ascii(place[:200])}: {' '.join(str(first['msg']).split())}") from error
+
+
+def read_plan(folder: Path) -> Description:
+    """What was asked for last in a run folder."""
+    path = Path(folder) / "plan.json"
+    if not path.is_file():
+        raise DataError(f"{folder} holds no run: plan.json is missing")
+    return read_description(path)
+
+
+def read_description(path: Path) -> Description:
+    """A description from its file."""
+    try:
+        fields = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise PlanError(f"{path} cannot be read: {' '.join(str(error).split())[:200]}; {_AGAIN}") from error
+    if not isinstance(fields, dict):
+        raise PlanError(f"{path} holds no plan; {_AGAIN}")
+    try:
+        return describe(fields)
+    except PlanError as error:
+        raise PlanError(f"{path.parent}/{error}") from error
 
 
 def check_stream_name(name: str) -> None:

@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from lgl_bench.runs.execute import Order
-from lgl_bench.runs.fit_cache import FitCache
+from lgl_bench.runs.execute import Done, Order
+from lgl_bench.runs.fit_cache import FitCache, LostWeightsError
+from lgl_bench.runs.missing import Missing, Wanted
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.progress import Best, Event, Listener
+from lgl_bench.runs.records import FitRecord, plain_text
 from lgl_bench.runs.settings import Checkpoints
-from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.store import RunStore, weights_digest
 from lgl_bench.runs.units import ChainSpec, Unit, column_digests, named_digest
 
 
@@ -39,23 +41,6 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Ends what is still running."""
-
-
-@dataclass(slots=True)
-class Wanted:
-    """What is still missing of a unit."""
-
-    unit: Unit
-    fit: bool
-    detectors: tuple[str, ...] = ()
-    thresholds: tuple[str, ...] = ()
-    decide: tuple[str, ...] = ()
-    given_up: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def anything(self) -> bool:
-        """Whether there is work."""
-        return self.fit or bool(self.detectors) or bool(self.decide)
 
 
 @dataclass(slots=True)
@@ -85,6 +70,8 @@ class Driver:
         checkpoints: Which weights are kept.
         listener: Is told what happens.
         best: Keeps the best method so far, for the listener.
+        again: Whether everything is done again.
+        plugins: Digest of the plugin files of the run: a fit that failed is tried again with others.
     """
 
     def __init__(
@@ -95,12 +82,17 @@ class Driver:
         checkpoints: Checkpoints = "all",
         listener: Listener | None = None,
         best: Best | None = None,
+        *,
+        again: bool = False,
+        plugins: str = "",
     ) -> None:
         self.plan, self.store, self.engine = plan, store, engine
         self.listener, self.best = listener, best
         self.counts = Counts()
-        self._fits = FitCache(plan, store, checkpoints)
-        self._condemned: dict[str, str] = {}
+        self._again, self._plugins = again, plugins
+        self._fits = FitCache(plan, store, checkpoints, again=again)
+        self._missing = Missing(plan, self._fits, again=again)
+        self._disabled: dict[str, str] = {}
 
     def run(
         self, roles: Iterable[str] = ("validation", "test"), decisions: dict[ChainSpec, tuple[str, ...]] | None = None
@@ -120,8 +112,7 @@ class Driver:
     def _run(self, roles: set[str], decisions: dict[ChainSpec, tuple[str, ...]]) -> None:
         queues = []
         for chain, units in self.plan.units.items():
-            wanted = self._wanted(chain, units, roles, decisions.get(chain, ()))
-            todo = [item for item in wanted if item.anything]
+            todo = self._missing.of_chain(chain, units, roles, decisions.get(chain, ()))
             self.counts.units += len(todo)
             linked = any(unit.parent for unit in units)
             queues += [deque(todo)] if linked else [deque([item]) for item in todo]
@@ -131,9 +122,18 @@ class Driver:
             while waiting and self.engine.free:
                 queue = waiting.popleft()
                 item = queue.popleft()
+                try:
+                    order = self._order(item)
+                except LostWeightsError as error:
+                    self._give_up(item, queue, str(error))
+                    if queue:
+                        waiting.appendleft(queue)
+                    continue
                 running[item.unit.key] = queue, item
-                self.engine.submit(self._order(item))
+                self.engine.submit(order)
                 self._tell("start", item.unit)
+            if not running:
+                continue
             for outcome in self.engine.collect(self._epoch):
                 queue, item = running.pop(outcome.order.unit.key)
                 failures = len(self.counts.failed)
@@ -153,10 +153,16 @@ class Driver:
         """Drops what cannot be done any more for a unit, and what nobody needs once nothing is left to do for it."""
         if self._fits.status(unit.key) not in ("ok", None):
             # Without a fit there is nothing to score, and a detector tried alone would be blamed for it.
-            while queue and queue[0].unit.key == unit.key:
-                queue.popleft()
+            _drop(unit, queue)
         if not (queue and queue[0].unit.key == unit.key):
             self._fits.release(unit)
+
+    def _give_up(self, item: Wanted, queue: deque[Wanted], reason: str) -> None:
+        """A unit that cannot be done in this run; what is in the store of it stays."""
+        _drop(item.unit, queue)
+        self.counts.done += 1
+        self.counts.failed[item.unit.key] = reason
+        self._tell("failed", item.unit, reason=reason)
 
     def run_matrix(self) -> None:
         """Lets every fit whose weights are kept answer for every year."""
@@ -166,22 +172,17 @@ class Driver:
                 unit = wanted.popleft()
                 self.engine.submit(Order(unit, (), weights=self._fits.weights(unit.key), matrix=True))
             for outcome in self.engine.collect():
-                unit, noted = outcome.order.unit, self.store.fit(outcome.order.unit.key)
-                if outcome.done is None or noted is None:
-                    self.counts.failed[f"{unit.key}:matrix"] = outcome.reason
+                unit, record = outcome.order.unit, self._fits.record(outcome.order.unit.key)
+                if outcome.done is None or record is None:
+                    self.counts.failed[f"{unit.key}:matrix"] = plain_text(outcome.reason)
                 else:
-                    self.store.write_fit(
-                        unit.key, {**noted, "matrix": outcome.done.matrix}, self.store.weights(unit.key)
-                    )
+                    self._fits.write(unit.key, record.but(matrix=outcome.done.matrix))
+        self._fits.flush()
 
     def _lacks_matrix(self, unit: Unit) -> bool:
-        noted = self.store.fit(unit.key)
-        return (
-            noted is not None
-            and noted["status"] == "ok"
-            and "matrix" not in noted
-            and bool(self._fits.weights(unit.key))
-        )
+        record = self._fits.record(unit.key)
+        wanted = record is not None and record.status == "ok" and record.matrix is None
+        return wanted and bool(self._fits.weights(unit.key))
 
     def _tell(self, kind: Literal["start", "epoch", "done", "failed"], unit: Unit, **more: Any) -> None:
         if self.listener is not None:
@@ -192,52 +193,18 @@ class Driver:
     def _epoch(self, order: Order, epoch: int) -> None:
         self._tell("epoch", order.unit, epoch=epoch)
 
-    def _wanted(self, chain: ChainSpec, units: list[Unit], roles: set[str], decide: tuple[str, ...]) -> list[Wanted]:
-        """What is missing of each unit of a chain, what later ones need of it included."""
-        found = []
-        for unit in units:
-            scored = self.plan.scored[chain]
-            if unit.role == "validation":
-                scored = [*scored, *(name for name in self.plan.tried[chain] if name not in scored)]
-            found.append(self._missing(unit, scored, decide, unit.role in roles))
-        for child, item in zip(reversed(units), reversed(found), strict=True):
-            noted = self.store.fit(child.key)
-            ended_badly = noted is not None and noted["status"] != "ok"
-            if item.anything and not item.fit and not ended_badly and self._fits.weights(child.key) is None:
-                item.fit = True
-            before = self._fits.predecessor(child) if item.anything else None
-            if before is not None and self._fits.weights(before.key) is None:
-                found[before.index].fit = True
-        return found
-
-    def _missing(self, unit: Unit, scored: list[str], decide: tuple[str, ...], active: bool) -> Wanted:
-        noted = self.store.fit(unit.key)
-        if not active:
-            return Wanted(unit, fit=False)
-        if noted is not None and noted["status"] != "ok":
-            return Wanted(unit, fit=False)
-        failed = noted.get("failed", {}) if noted else {}
-        sources = noted.get("sources", {}) if noted else {}
-        there = self.store.answer_columns(unit.key)
-
-        def lacks(column: str, name: str) -> bool:
-            """Whether an answer is not there, or was made by another source of its plugin."""
-            return name not in failed and (column not in there or sources.get(name) != named_digest(name))
-
-        detectors = tuple(name for name in scored if lacks(f"novelty:{name}", name))
-        undecided = tuple(
-            name
-            for name in decide
-            for threshold in self.plan.thresholds
-            if lacks(f"rejected:{name}|{threshold}", f"{name}|{threshold}")
-        )
-        return Wanted(unit, noted is None, detectors, self.plan.thresholds, tuple(dict.fromkeys(undecided)))
-
     def _order(self, item: Wanted) -> Order:
-        item.given_up = {name: why for name, why in self._condemned.items() if name in (*item.detectors, *item.decide)}
-        item.detectors = tuple(name for name in item.detectors if name not in item.given_up)
-        item.decide = tuple(name for name in item.decide if name not in item.given_up)
+        asked = [*item.detectors, *(f"{name}|{threshold}" for name in item.decide for threshold in item.thresholds)]
+        item.given_up = {name: self._disabled[name] for name in asked if name in self._disabled}
+        item.detectors = tuple(name for name in item.detectors if name not in self._disabled)
+        item.decide = tuple(
+            name
+            for name in item.decide
+            if not any(part in self._disabled for part in (name, *(f"{name}|{one}" for one in item.thresholds)))
+        )
         own = None if item.fit else self._fits.weights(item.unit.key)
+        if own is None and not item.fit:
+            raise LostWeightsError(f"the weights of the fit {item.unit.key} are not there")
         before = self._fits.before(item.unit)
         if item.decide:
             return Order(item.unit, item.decide, item.thresholds, own, before)
@@ -247,24 +214,46 @@ class Driver:
         """Stores what came, and returns what is still to do for the unit."""
         unit, done = item.unit, outcome.done
         if done is None:
-            return self._blame(item, outcome.reason)
-        noted = done.noted or self._fits.record(unit.key) or {}
-        done.failed |= item.given_up
-        noted["failed"] = {**noted.get("failed", {}), **done.failed}
+            return self._blame(item, plain_text(outcome.reason))
+        record, replaced = self._record(unit, done)
+        if record is None:
+            reason = f"the fit {unit.key}, made again because its weights are not there, came out differently"
+            self.counts.failed[unit.key] = f"{reason}; its answers stay as they are, --force makes all of them again"
+            return []
+        failed = {name: plain_text(reason) for name, reason in {**done.failed, **item.given_up}.items()}
+        answered = column_digests([] if done.answers is None else done.answers.columns)
+        self._missing.note(unit, (*failed, *answered))
+        record = record.graded(answered, failed, {name: named_digest(name) for name in failed})
         self.counts.busy_seconds += done.seconds
-        if done.answers is not None:
-            noted["sources"] = {**noted.get("sources", {}), **column_digests(done.answers.columns)}
-            if self.best is not None:
-                self.best.note(unit, done.answers, noted["known"])
-        if done.noted is not None or done.failed or done.answers is not None:
-            self._fits.write(unit.key, noted, done.weights, done.answers)
-        self.counts.failed.update({f"{unit.key}:{name}": reason for name, reason in done.failed.items()})
-        if noted.get("status") == "diverged":
-            self.counts.failed[unit.key] = f"diverged: {noted['reason']}"
+        if done.answers is not None and self.best is not None:
+            self.best.note(unit, done.answers, record.known)
+        if done.noted is not None or failed or done.answers is not None:
+            self._fits.write(unit.key, record, done.weights, done.answers, replace=replaced)
+        self.counts.failed.update({f"{unit.key}:{name}": reason for name, reason in failed.items()})
+        if record.status == "diverged":
+            self.counts.failed[unit.key] = f"diverged: {record.reason}"
         if item.decide and item.detectors:
             rest = tuple(name for name in item.detectors if name not in item.decide)
             return [replace(item, fit=False, detectors=rest, decide=())] if rest else []
         return []
+
+    def _record(self, unit: Unit, done: Done) -> tuple[FitRecord | None, bool]:
+        """What is to be noted of a unit, and whether the answers of an older fit go.
+
+        A fit that is made again, because its weights are gone, must come out as it was: other weights beside the
+        answers of the old ones would make rows of two models. If it does not, there is nothing to be noted.
+        """
+        if done.noted is None:
+            return self._fits.record(unit.key), False
+        made = FitRecord(**{**done.noted, "reason": plain_text(done.noted["reason"])})
+        old = self._fits.stored(unit.key)
+        if old is None or old.status != "ok":
+            return made, False
+        digest = None if done.weights is None else weights_digest(done.weights)
+        if digest == old.weights:
+            same = made.but(failed=old.failed, failed_sources=old.failed_sources, matrix=old.matrix, weights=digest)
+            return same, False
+        return (made, True) if self._again else (None, False)
 
     def _blame(self, item: Wanted, reason: str) -> list[Wanted]:
         """A worker died or was killed: the fit alone first, then every detector alone, to find who it was."""
@@ -274,19 +263,23 @@ class Driver:
             alone = [replace(item, detectors=(), decide=())] if item.fit else []
             alone += [replace(item, fit=False, detectors=(name,), decide=()) for name in item.detectors]
             return alone + [replace(item, fit=False, detectors=(), decide=(name,)) for name in item.decide]
-        noted = self._fits.record(unit.key)
-        if names and noted is not None:
-            key = names[0] if item.detectors else f"{names[0]}|{item.thresholds[0]}"
-            failed = {**noted.get("failed", {}), key: reason}
-            if item.decide:
-                failed |= {f"{names[0]}|{threshold}": reason for threshold in item.thresholds}
-            self._fits.write(unit.key, {**noted, "failed": failed})
+        record = self._fits.record(unit.key)
+        if names and record is not None:
+            keys = [names[0]] if item.detectors else [f"{names[0]}|{threshold}" for threshold in item.thresholds]
+            sources = {key: named_digest(key) for key in keys}
+            self._fits.write(unit.key, record.graded((), dict.fromkeys(keys, reason), sources))
+            self._missing.note(unit, keys)
             # Once is enough: a plugin that hangs would cost the time limit again in every unit.
-            self._condemned[names[0]] = f"{reason} (in an earlier unit of this run)"
-        else:
+            self._disabled |= dict.fromkeys(keys, f"{reason} (in an earlier unit of this run)")
+        elif record is None or record.status != "ok":
             before = self._fits.predecessor(unit)
-            about: dict[str, Any] = {"key": unit.key, "parent": unit.parent, "time": unit.time}
-            about |= {"role": unit.role, "fold": unit.fold, "continued_from": before.key if before else ""}
-            self._fits.write(unit.key, {"status": "failed", "reason": reason, **about})
+            about: dict[str, Any] = {"key": unit.key, "parent": unit.parent, "time": unit.time, "role": unit.role}
+            about |= {"fold": unit.fold, "continued_from": before.key if before else "", "plugins": self._plugins}
+            self._fits.write(unit.key, FitRecord(status="failed", reason=reason, **about))
         self.counts.failed[f"{unit.key}:{names[0] if names else 'fit'}"] = reason
         return []
+
+
+def _drop(unit: Unit, queue: deque[Wanted]) -> None:
+    while queue and queue[0].unit.key == unit.key:
+        queue.popleft()

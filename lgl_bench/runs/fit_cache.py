@@ -9,12 +9,18 @@ from typing import Any
 
 import pandas as pd
 
+from lgl_bench.core.errors import LglBenchError
 from lgl_bench.runs.execute import Fitted
 from lgl_bench.runs.lineage import predecessor
 from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.settings import Checkpoints
-from lgl_bench.runs.store import RunStore
-from lgl_bench.runs.units import Unit
+from lgl_bench.runs.store import RunStore, weights_digest
+from lgl_bench.runs.units import Unit, column_digests
+
+
+class LostWeightsError(LglBenchError):
+    """Weights that a unit needs should be there and are not."""
 
 
 class FitCache:
@@ -24,11 +30,13 @@ class FitCache:
         plan: Whose units.
         store: Where they go.
         checkpoints: Which weights are kept on the disk.
+        again: Whether every fit of the plan is made again: one in the store counts only once this run has written it.
     """
 
-    def __init__(self, plan: Plan, store: RunStore, checkpoints: Checkpoints) -> None:
+    def __init__(self, plan: Plan, store: RunStore, checkpoints: Checkpoints, *, again: bool = False) -> None:
         self.store, self.checkpoints = store, checkpoints
         self._units = {unit.key: unit for unit in plan.all_units}
+        self._outstanding = set(self._units) if again else set()
         self._weights: dict[str, bytes] = {}
         self._status: dict[str, str] = {}
         self._writer = ThreadPoolExecutor(max_workers=1)
@@ -38,19 +46,31 @@ class FitCache:
         """How a fit ended; None if there is none."""
         found = self._status.get(key)
         if found is None:
-            record = self.store.fit(key)
-            found = None if record is None else str(record["status"])
+            # What this run has not written is not on the way either: nothing to wait for.
+            record = None if key in self._outstanding else self.store.fit(key)
+            found = None if record is None else record.status
         return found
 
-    def record(self, key: str) -> dict[str, Any] | None:
-        """What fit.json holds."""
+    def record(self, key: str) -> FitRecord | None:
+        """What fit.json holds; None if there is none that counts."""
+        return None if key in self._outstanding else self.stored(key)
+
+    def stored(self, key: str) -> FitRecord | None:
+        """What fit.json holds, whether or not it is to be made again."""
         self.flush()
         return self.store.fit(key)
+
+    def sources(self, key: str) -> dict[str, str]:
+        """Digests of the code behind the answers that are there."""
+        if key in self._outstanding:
+            return {}
+        self.flush()
+        return self.store.sources(key)
 
     def weights(self, key: str) -> bytes | None:
         """The weights of a fit; None if they were not kept."""
         found = self._weights.get(key)
-        if found is None:
+        if found is None and key not in self._outstanding:
             self.flush()
             found = self.store.weights(key)
         return found
@@ -60,20 +80,39 @@ class FitCache:
         return predecessor(unit, self._units, self.status)
 
     def before(self, unit: Unit) -> Fitted | None:
-        """The same with its weights."""
+        """The same with its weights.
+
+        Raises:
+            LostWeightsError: There is one, and its weights are gone. Without them calibration would be another.
+        """
         found = self.predecessor(unit)
-        weights = None if found is None else self.weights(found.key)
-        return None if found is None or weights is None else Fitted(found, weights)
+        if found is None:
+            return None
+        weights = self.weights(found.key)
+        if weights is None:
+            raise LostWeightsError(
+                f"the weights of the fit {found.key}, which {unit.fold or unit.time} goes on from, are not there"
+            )
+        return Fitted(found, weights)
 
     def write(
-        self, key: str, record: dict[str, Any], weights: bytes | None = None, answers: pd.DataFrame | None = None
+        self,
+        key: str,
+        record: FitRecord,
+        weights: bytes | None = None,
+        answers: pd.DataFrame | None = None,
+        *,
+        replace: bool = False,
     ) -> None:
-        """Keeps a fit, with new weights and new answers if there are any."""
-        self._status[key] = str(record["status"])
+        """Keeps a fit, with new weights and new answers if there are any; `replace` drops the answers of before."""
+        self._status[key] = record.status
+        self._outstanding.discard(key)
         if weights is not None:
             self._weights[key] = weights
+            record = record.but(weights=weights_digest(weights))
+        sources = {} if answers is None else column_digests(answers.columns)
         kept = weights if self.checkpoints != "none" else None
-        self._enqueue_write(self._write, key, answers, record, kept)
+        self._enqueue_write(self._write, key, record, kept, answers, sources, replace)
 
     def release(self, unit: Unit) -> None:
         """Drops the weights a unit went on from, once nothing is left to do for it.
@@ -92,10 +131,16 @@ class FitCache:
         while self._pending:
             self._pending.popleft().result()
 
-    def _write(self, key: str, answers: pd.DataFrame | None, record: dict[str, Any], weights: bytes | None) -> None:
-        if answers is not None:
-            self.store.add_answers(key, answers)
-        self.store.write_fit(key, record, weights or self.store.weights(key))
+    def _write(
+        self,
+        key: str,
+        record: FitRecord,
+        weights: bytes | None,
+        answers: pd.DataFrame | None,
+        sources: dict[str, str],
+        replace: bool,
+    ) -> None:
+        self.store.write_fit(key, record, weights, answers, sources, replace=replace)
 
     def _enqueue_write(self, job: Callable[..., None], *given: Any) -> None:
         """Writes in the background, in order, so that a free worker gets its next order before the disk is done."""

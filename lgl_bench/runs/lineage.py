@@ -9,9 +9,9 @@ too. `answers.answer_tasks` keeps the same rule while it walks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.units import Unit
 
@@ -31,7 +31,7 @@ def predecessor(unit: Unit, units: Mapping[str, Unit], status: Callable[[str], s
     return None
 
 
-def outdated(units: Sequence[Unit], records: Mapping[str, dict[str, Any] | None]) -> list[str]:
+def outdated(units: Sequence[Unit], records: Mapping[str, FitRecord | None]) -> list[str]:
     """Keys of the fits of a chain that would go on from another fit today, and of all that went on from them.
 
     A key does not say how its ancestors ended. If one that ran out of time or memory is to be made again, the units
@@ -46,13 +46,13 @@ def outdated(units: Sequence[Unit], records: Mapping[str, dict[str, Any] | None]
 
     def status(key: str) -> str | None:
         record = records[key]
-        return None if record is None or key in found else str(record["status"])
+        return None if record is None or key in found else record.status
 
     for unit in units:
         before = predecessor(unit, by_key, status)
         expected = "" if before is None else before.key
         record = records[unit.key]
-        if record is not None and (record["continued_from"] != expected or expected in found):
+        if record is not None and (record.continued_from != expected or expected in found):
             found.append(unit.key)
     return found
 
@@ -60,4 +60,4 @@ def outdated(units: Sequence[Unit], records: Mapping[str, dict[str, Any] | None]
 def forget_outdated(plan: Plan, store: RunStore) -> None:
     """Removes what is `outdated`, so that it is made again."""
     for units in plan.units.values():
-        store.forget(outdated(units, {unit.key: store.fit(unit.key) for unit in units}), only_failed=False)
+        store.forget(outdated(units, {unit.key: store.fit(unit.key) for unit in units}))

@@ -15,19 +15,19 @@ import pandas as pd
 from lgl_bench.core.types import FloatArray
 from lgl_bench.metrics.matrix import backward_transfer, forgetting, forward_transfer
 from lgl_bench.runs.plan import Plan
-from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.reading import Reader
 from lgl_bench.runs.units import ChainSpec
 
 
-def matrix_rows(plan: Plan, store: RunStore) -> pd.DataFrame:
+def matrix_rows(plan: Plan, reader: Reader) -> pd.DataFrame:
     """One row for each chain, model and year; a model that is missing has none."""
     found = []
     for chain, units in plan.units.items():
         for unit in units:
-            noted = store.fit(unit.key) or {}
-            for year, value in noted.get("matrix", {}).items():
-                about = {"trained_up_to": noted["trained_up_to"], "evaluated_on": int(year), "accuracy": value}
-                found.append({**_about(chain), **about})
+            record = reader.record(unit)
+            for year, value in ((record and record.matrix) or {}).items():
+                about = {"trained_up_to": record and record.trained_up_to, "evaluated_on": int(year), "accuracy": value}
+                found.append({**_about(plan, chain), **about})
     return pd.DataFrame(found)
 
 
@@ -40,9 +40,9 @@ def transfer_rows(matrix: pd.DataFrame, known: dict[str, dict[int, int]]) -> pd.
             one of those the model knows.
     """
     found = []
-    keys = ["stream", "backbone", "parameters", "head", "seed"]
+    keys = [str(name) for name in matrix if name not in ("trained_up_to", "evaluated_on", "accuracy")]
     for values, part in matrix.groupby(keys, sort=False) if len(matrix) else []:
-        counts = known[str(values[0])]
+        counts = known[str(part["stream"].iloc[0])]
         cells, years = aligned(part, counts)
         # A year is answered by the model trained up to the year before.
         guess = np.array([np.nan, *(1.0 / max(counts[year], 1) for year in years[:-1])])
@@ -76,8 +76,13 @@ def aligned(part: pd.DataFrame, existing: Iterable[int]) -> tuple[FloatArray, li
     return table.reindex(index=models, columns=years).to_numpy(dtype=np.float64), years
 
 
-def _about(chain: ChainSpec) -> dict[str, Any]:
+def _about(plan: Plan, chain: ChainSpec) -> dict[str, Any]:
     return {
+        "suite": plan.suite.name,
+        "budget": plan.budget.name,
+        "history": "all" if chain.protocol.history is None else str(chain.protocol.history),
+        "restart": chain.protocol.restart or "",
+        "label_delay": chain.protocol.label_delay or 0,
         "stream": chain.stream,
         "backbone": chain.backbone,
         "parameters": json.dumps(chain.parameters, sort_keys=True),

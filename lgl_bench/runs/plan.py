@@ -20,6 +20,7 @@ from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.answers import why_not
 from lgl_bench.runs.budget import Budget
+from lgl_bench.runs.description import PluginFacts
 from lgl_bench.runs.preset_file import PresetFile
 from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.rows import Methods, Row, row_texts
@@ -42,6 +43,7 @@ class Plan:
         units: Per chain, its units in order.
         checksums: Per stream.
         stand_ins: Real stream to the reason why its twin was taken.
+        plugins: What is noted of plugins that may not be available.
     """
 
     suite: Suite
@@ -54,6 +56,7 @@ class Plan:
     thresholds: tuple[str, ...] = ()
     checksums: dict[str, str] = field(default_factory=dict)
     stand_ins: dict[str, str] = field(default_factory=dict)
+    plugins: PluginFacts = field(default_factory=PluginFacts)
 
     @property
     def all_units(self) -> list[Unit]:

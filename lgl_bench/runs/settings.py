@@ -25,6 +25,7 @@ class Settings:
         real_only: Whether an absent stream is an error.
         offline: Whether nothing is downloaded.
         force: Whether everything is done again.
+        fresh: Whether the run begins anew in a folder beside `out`, if something is there already.
         retry_failed: Whether what failed is taken up again.
         time_limit: Seconds a unit may take.
         memory_limit: MiB a worker may hold.
@@ -44,6 +45,7 @@ class Settings:
     real_only: bool = False
     offline: bool = False
     force: bool = False
+    fresh: bool = False
     retry_failed: bool = False
     time_limit: float | None = None
     memory_limit: float | None = None

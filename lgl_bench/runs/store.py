@@ -1,23 +1,25 @@
 """What a run keeps: weights, answers, grades. A power cut can cost the unit at hand, nothing else.
 
-    DIR/plan.json                              what was asked for
+    DIR/plan.json                              what was asked for last
+    DIR/plans/DIGEST.json                      everything that was ever asked for
     DIR/fits/KEY/{model.safetensors,fit.json}  one fit
     DIR/answers/KEY.parquet                    vertex, time, class_pred, confidence, novelty:EXPR,
                                                neighbour:EXPR, rejected:EXPR|THRESHOLD
     DIR/{years.parquet,intervals.json,standing.json,leaderboard.csv}  made from the above
 
-Every file appears whole, by a rename. Two runs on the same store write the same bytes under the same key; adding
-columns to answers is guarded by a lock.
+A store only grows: another run adds to it. Every file appears whole, by a rename; fit.json holds the digests of weights
+and answers, and what is read is held against them. One run at a time works in a folder.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
+import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,10 @@ import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.processes import alive, pid_in
+from lgl_bench.runs.records import AnswersRecord, DamagedError, FitRecord, StoreWarning, dump_fit, parse_fit
+
+_FIRST = ("vertex", "time", "class_pred", "confidence")
+_AGAIN = "give the run's command again, which makes it again"
 
 
 class RunStore:
@@ -39,142 +45,257 @@ class RunStore:
     def prepare(self) -> None:
         """Makes the folders and clears what a killed run left half-written."""
         try:
-            for name in ("fits", "answers"):
+            for name in ("fits", "answers", "plans"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"the run folder {self.folder} cannot be made: {error.strerror or error}") from error
-        with self.locked():
-            for path in [*self.folder.glob(".*.partial"), *self.folder.glob("*/.*.partial")]:
+        for pattern in (".*.partial", "*/.*.partial", "fits/*/.*.partial"):
+            for path in self.folder.glob(pattern):
                 pid = pid_in(path)
                 if pid is None or not alive(pid):
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Waits until no other run works in the folder; the lock of a process that died is free."""
+        with (self.folder / ".lock").open("a+", encoding="utf-8") as file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                holder = file.read(20).strip()
+                who = f"process {holder}" if holder.isdigit() else "another process"
+                warnings.warn(
+                    f"{who} is running in {self.folder}; this run waits for it to end (--out names another folder)",
+                    StoreWarning,
+                    stacklevel=2,
+                )
+                fcntl.lockf(file, fcntl.LOCK_EX)
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+            yield
+
     # fits
 
-    def fit(self, key: str) -> dict[str, Any] | None:
-        """What is noted of a fit; None where there is none."""
+    def fit(self, key: str) -> FitRecord | None:
+        """The record of a fit; None if there is none."""
         path = self.folder / "fits" / key / "fit.json"
         try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
+            return parse_fit(path.read_bytes(), str(path))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path} cannot be read: {error}; remove the folder, and the fit is made again") from error
+        except DamagedError as error:
+            raise DamagedError(f"{error}; {_AGAIN}") from error
+        except OSError as error:
+            raise DamagedError(f"{path} cannot be read: {error.strerror or error}; {_AGAIN}") from error
 
     def weights(self, key: str) -> bytes | None:
-        """The weights of a fit, where they were kept."""
-        path = self.folder / "fits" / key / "model.safetensors"
-        return path.read_bytes() if path.is_file() else None
+        """The weights of a fit; None if they were not kept."""
+        path = self._weights(key)
+        if not path.is_file():
+            return None
+        record, data = self.fit(key), _read(path)
+        if record is None or record.weights != weights_digest(data):
+            raise DamagedError(f"{path} is damaged: its bytes are not those that were written; {_AGAIN}")
+        return data
 
-    def write_fit(self, key: str, noted: dict[str, Any], weights: bytes | None) -> None:
-        """Keeps a fit; a folder with fit.json is a whole one."""
+    def write_fit(
+        self,
+        key: str,
+        record: FitRecord,
+        weights: bytes | None = None,
+        answers: pd.DataFrame | None = None,
+        sources: Mapping[str, str] | None = None,
+        *,
+        replace: bool = False,
+    ) -> FitRecord:
+        """Keeps a fit with new weights and new columns of answers; returns the record as it is written.
+
+        Args:
+            key: Of the unit.
+            record: Its `answers` are those of the store, whatever they say.
+            weights: If there are new ones.
+            answers: Columns to add; others of the file stay.
+            sources: Digests of the code behind these columns.
+            replace: Whether the other columns go.
+        """
         place = self.folder / "fits" / key
-        partial = self.folder / "fits" / f".{key}.{os.getpid()}.partial"
-        partial.mkdir(parents=True, exist_ok=True)
         if weights is not None:
-            _write(partial / "model.safetensors", weights)
-        _write(partial / "fit.json", json.dumps(noted, indent=1, sort_keys=True).encode() + b"\n")
-        with self.locked():
-            if place.exists():
-                shutil.rmtree(place)
-            partial.rename(place)
+            record = record.but(weights=weights_digest(weights))
+            _write(place, "model.safetensors", weights)
+        before = self._current_answers(key)
+        if answers is None:
+            record = record.but(answers=[] if before is None else [before])
+            _write(place, "fit.json", dump_fit(record))
+            return record
+        kept = None if before is None or replace else before
+        data = _parquet(_merged(self.answers(key) if kept else None, answers))
+        after = AnswersRecord(
+            sha256=hashlib.sha256(data).hexdigest(), sources={**(kept.sources if kept else {}), **(sources or {})}
+        )
+        record = record.but(answers=[after])
+        # A kill before the rename leaves the old file, and a record that knows it.
+        _write(place, "fit.json", dump_fit(record if before is None else record.but(answers=[before, after])))
+        _write(self.folder / "answers", f"{key}.parquet", data)
+        if before is not None:
+            _write(place, "fit.json", dump_fit(record))
+        return record
 
-    def forget(self, keys: list[str], only_failed: bool) -> None:
-        """Removes fits and answers, so that they are made again; or only what is noted as failed."""
+    def forget(self, keys: Iterable[str]) -> None:
+        """Removes fits and their answers, so that they are made again."""
         for key in keys:
-            noted = self.fit(key)
-            if not only_failed:
-                shutil.rmtree(self.folder / "fits" / key, ignore_errors=True)
-                (self.folder / "answers" / f"{key}.parquet").unlink(missing_ok=True)
-            elif noted is not None and noted["status"] in ("failed", "diverged"):
-                shutil.rmtree(self.folder / "fits" / key)
-            elif noted is not None and noted.get("failed"):
-                self.write_fit(key, {**noted, "failed": {}}, self.weights(key))
+            shutil.rmtree(self.folder / "fits" / key, ignore_errors=True)
+            self._answers(key).unlink(missing_ok=True)
+
+    def forget_failures(self, keys: Iterable[str], plugins: str | None = None) -> None:
+        """Removes fits that failed, and what is noted as failed of others, so that both are tried again.
+
+        Args:
+            keys: Of which units.
+            plugins: If given, only fits that failed with other plugin files than these.
+        """
+        for key in keys:
+            record = self.fit(key)
+            if record is None:
+                continue
+            if (
+                record.status in ("failed", "diverged")
+                and plugins is None
+                or record.status == "failed"
+                and record.plugins != plugins
+            ):
+                self.forget([key])
+            elif record.failed and plugins is None:
+                self.write_fit(key, record.but(failed={}, failed_sources={}))
 
     def drop_weights(self, key: str) -> None:
         """Forgets the weights of a fit that nobody builds on any more."""
-        (self.folder / "fits" / key / "model.safetensors").unlink(missing_ok=True)
+        self._weights(key).unlink(missing_ok=True)
+
+    def mend(self, keys: Iterable[str]) -> list[str]:
+        """Removes what is damaged, so that it is made again; says what."""
+        told = []
+        for key in keys:
+            for read, remove in (
+                (self.fit, lambda key: self.forget([key])),
+                (self.weights, self.drop_weights),
+                (self.sources, lambda key: self._answers(key).unlink(missing_ok=True)),
+            ):
+                try:
+                    read(key)
+                except DamagedError as error:
+                    told.append(str(error).removesuffix(f"; {_AGAIN}"))
+                    remove(key)
+        return told
 
     # answers
 
-    def answer_columns(self, key: str) -> set[str]:
-        """Columns that are there."""
-        path = self.folder / "answers" / f"{key}.parquet"
-        return set(pq.read_schema(path).names) if path.is_file() else set()
-
     def has_answers(self, key: str) -> bool:
         """Whether a unit has answers."""
-        return (self.folder / "answers" / f"{key}.parquet").is_file()
+        return self._answers(key).is_file()
+
+    def sources(self, key: str) -> dict[str, str]:
+        """Digest of the code behind each `EXPR` and `EXPR|THRESHOLD` that is answered."""
+        found = self._current_answers(key)
+        return {} if found is None else dict(found.sources)
 
     def columns(self, key: str) -> dict[str, npt.NDArray[Any]]:
         """The answers of a unit, column by column."""
-        path = self.folder / "answers" / f"{key}.parquet"
+        path = self._answers(key)
+        data = _read(path)
+        self._matching(key, data)
         try:
             # One file, one thread: a data set scan would cost more than the reading.
-            table = pq.ParquetFile(path).read(use_threads=False)
+            table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
         except (OSError, pa.ArrowException) as error:
-            raise DataError(f"{path} cannot be read: {error}; remove it, and the answers are made again") from error
+            raise DamagedError(f"{path} cannot be read: {_line(error)}; {_AGAIN}") from error
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def answers(self, key: str) -> pd.DataFrame:
         """The answers of a unit as a table."""
         return pd.DataFrame(self.columns(key))
 
-    def add_answers(self, key: str, fresh: pd.DataFrame) -> None:
-        """Adds or replaces columns; what other runs added stays."""
-        path = self.folder / "answers" / f"{key}.parquet"
-        with self.locked():
-            if path.is_file():
-                kept = self.answers(key)
-                fresh = pd.concat([kept.drop(columns=[c for c in fresh if c in kept]), fresh], axis=1)
-            front = [name for name in ("vertex", "time", "class_pred", "confidence") if name in fresh]
-            ordered = fresh[[*front, *sorted(set(fresh.columns) - set(front))]]
-            partial = path.with_name(f".{key}.{os.getpid()}.partial")
-            pq.write_table(pa.Table.from_pandas(ordered, preserve_index=False), partial, compression="zstd")
-            _sync(partial)
-            partial.replace(path)
+    def add_answers(self, key: str, columns: pd.DataFrame) -> None:
+        """Adds columns of answers to a fit that is there."""
+        record = self.fit(key)
+        if record is None:
+            raise DataError(f"{self.folder}/fits/{key} is missing")
+        self.write_fit(key, record, answers=columns)
+
+    def _current_answers(self, key: str) -> AnswersRecord | None:
+        path = self._answers(key)
+        return self._matching(key, _read(path)) if path.is_file() else None
+
+    def _matching(self, key: str, data: bytes) -> AnswersRecord:
+        """What is noted of the answers file with these bytes."""
+        record, digest = self.fit(key), hashlib.sha256(data).hexdigest()
+        for noted in record.answers if record is not None else []:
+            if noted.sha256 == digest:
+                return noted
+        path = self._answers(key)
+        raise DamagedError(f"{path} is damaged: its bytes are not those that were written; {_AGAIN}")
+
+    def _answers(self, key: str) -> Path:
+        return self.folder / "answers" / f"{key}.parquet"
+
+    def _weights(self, key: str) -> Path:
+        return self.folder / "fits" / key / "model.safetensors"
 
     # tables
 
     def write_text(self, name: str, text: str) -> None:
         """A file of the run, whole or not at all."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        partial = self.folder / f".{name}.{os.getpid()}.partial"
-        _write(partial, text.encode())
-        partial.replace(self.folder / name)
+        path = self.folder / name
+        _write(path.parent, path.name, text.encode())
 
     def write_frame(self, name: str, frame: pd.DataFrame) -> None:
         """A Parquet table of the run."""
-        partial = self.folder / f".{name}.{os.getpid()}.partial"
-        pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), partial, compression="zstd")
-        _sync(partial)
-        partial.replace(self.folder / name)
-
-    def plan(self) -> dict[str, Any]:
-        """The plan of the last run."""
-        path = self.folder / "plan.json"
-        try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
-        except FileNotFoundError as error:
-            raise DataError(f"{self.folder} holds no run: plan.json is missing") from error
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path} cannot be read: {error}") from error
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Alone among the processes that write to this store."""
-        with (self.folder / ".lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        _write(self.folder, name, _parquet(frame))
 
 
-def _write(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+def weights_digest(weights: bytes) -> str:
+    """What fit.json holds of weights."""
+    return hashlib.sha256(weights).hexdigest()
 
 
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+def _merged(kept: pd.DataFrame | None, fresh: pd.DataFrame) -> pd.DataFrame:
+    """All columns, the new ones in place of the old, in a fixed order."""
+    if kept is not None:
+        fresh = pd.concat([kept.drop(columns=[name for name in fresh if name in kept]), fresh], axis=1)
+    front = [name for name in _FIRST if name in fresh]
+    return fresh[[*front, *sorted(set(fresh.columns) - set(front))]]
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise DamagedError(f"{path} is missing; {_AGAIN}") from error
+    except OSError as error:
+        raise DamagedError(f"{path} cannot be read: {error.strerror or error}; {_AGAIN}") from error
+
+
+def _write(folder: Path, name: str, data: bytes) -> None:
+    partial = folder / f".{name}.{os.getpid()}.partial"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(folder / name)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise DataError(f"{folder / name} cannot be written: {error.strerror or error}") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -130,6 +130,23 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "format": STORE_FORMAT,
     }
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def keys_today(units: Sequence[Unit], prefixes: Mapping[int, str]) -> dict[str, str]:
+    """By the keys of the units of a chain, those that the code of today gives them.
+
+    Args:
+        units: Of one chain, in order.
+        prefixes: Checksum of the stream up to each year.
+
+    Raises:
+        UnknownNameError: The backbone, the head or the protocol is not available.
+    """
+    found: dict[str, str] = {}
+    for unit in units:
+        parent = found.get(unit.parent, "")
+        found[unit.key] = unit_key(unit.chain, prefixes[unit.time], unit.time, unit.fold, parent)
+    return found
 
 
 def answer_digest(expression: Expression) -> str:

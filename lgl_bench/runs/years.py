@@ -1,14 +1,13 @@
-"""From stored answers to grades: one row a unit and method, with every metric or the reason why there is none."""
+"""From stored answers to grades: one row per unit and method, with every metric or the reason why there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 import pandas as pd
 
-from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.types import BoolArray, FloatArray, Value
 from lgl_bench.detectors.good import mix
 from lgl_bench.metrics.calibration import ece
@@ -17,18 +16,32 @@ from lgl_bench.metrics.decisions import macro_f1, mcc, micro_f1, open_f1, reject
 from lgl_bench.metrics.ranking import aupr, aupr_known, auroc, fpr95, fpr95_known, oscr, prevalence
 from lgl_bench.runs.choices import Choices
 from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.plugin_facts import protocol_facts, threshold_facts
 from lgl_bench.runs.reading import Answered, Reader
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.rows import Row
 from lgl_bench.runs.units import ChainSpec, Unit
-from lgl_bench.thresholds import thresholds
+from lgl_bench.runs.year_table import KEY_NUMBERS, KEY_TEXTS, TEXTS, WHOLE, year_table
+
+NOT_RUN = "not run"
+"""Why a task of a row has no grades if nobody has tried it."""
 
 
 def year_rows(
     plan: Plan, reader: Reader, choices: Choices | None = None, roles: Iterable[str] = ("validation", "test")
 ) -> pd.DataFrame:
-    """Grades of every unit that was fitted, for every row of the plan."""
-    wanted = set(roles)
-    found: list[dict[str, Any]] = []
+    """Grades of every row of the plan that any of its units was fitted and scored for.
+
+    A task that was not is there too, as failed: a row that lacks a year must not be taken for a whole one.
+    """
+    found = list(_all_rows(plan, reader, choices, set(roles)))
+    begun = {_cells(row) for row in found if row["reason"] != NOT_RUN}
+    found = [row for row in found if _cells(row) in begun]
+    return year_table([*found, *_undecided(found)])
+
+
+def _all_rows(plan: Plan, reader: Reader, choices: Choices | None, wanted: set[str]) -> Iterator[dict[str, Any]]:
+    told = Told(plan)
     by_chain: dict[ChainSpec, list[Row]] = {}
     for row in plan.rows:
         if not row.chosen:
@@ -37,17 +50,55 @@ def year_rows(
     for chain, rows in by_chain.items():
         for unit in plan.units[chain]:
             if unit.role in wanted:
-                found += _unit_rows(plan, reader, unit, rows)
+                yield from _unit_rows(told, reader, unit, rows)
     for row in plan.rows:
         if row.chosen and choices is not None:
-            found += _chosen_rows(plan, reader, choices, row, wanted)
-    return pd.DataFrame(found)
+            yield from _chosen_rows(told, reader, choices, row, wanted)
 
 
-def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[dict[str, Any]]:
-    noted = reader.store.fit(unit.key)
-    if noted is None:
-        return []
+class Told:
+    """What a plan says of its rows, asked once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.protocol = cache(lambda setting: protocol_facts(setting, plan.plugins))
+        self.threshold = cache(lambda text: threshold_facts(text, plan.plugins))
+
+    def key(self, row: Row, threshold: str = "") -> dict[str, Any]:
+        """The key of a row of the leaderboard."""
+        plan, protocol, facts = self.plan, row.protocol, self.protocol(row.protocol)
+        return {
+            "suite": plan.suite.name,
+            "suite_version": plan.suite.version,
+            "stream": row.stream,
+            "stream_checksum": plan.checksums[row.stream],
+            "protocol": protocol.name,
+            "split": facts.split,
+            "history": "all" if protocol.history is None else str(protocol.history),
+            "restart": protocol.restart or "",
+            "label_delay": protocol.label_delay or 0,
+            "track": self.track(facts.track, threshold) if threshold else facts.track,
+            "backbone": row.shown_backbone,
+            "head": row.head,
+            "detector": row.detector,
+            "threshold": threshold,
+            "preset": row.preset,
+            "budget": plan.budget.name,
+            "budget_version": plan.budget.version,
+            "select": plan.suite.select,
+        }
+
+    def track(self, protocol: str, threshold: str) -> str:
+        """The track of a row with a threshold: one that learns from the test graph, or sees the truth, has its own."""
+        facts = self.threshold(threshold)
+        if not facts.ranked:
+            return "upper bound"
+        return "transductive" if "transductive" in (protocol, facts.track) else protocol
+
+
+def _unit_rows(told: Told, reader: Reader, unit: Unit, rows: list[Row]) -> list[dict[str, Any]]:
+    record = reader.record(unit)
+    failed = reader.failures(record)
     answered = reader.answered(unit)
     shared = {} if answered is None else _classification(answered)
     found = []
@@ -55,31 +106,34 @@ def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[
         base = row.candidates[0].base
         novelty = None if answered is None else _novelty(answered, base, row.alpha)
         if answered is None or novelty is None:
-            found.append(_failed(unit, row, noted, base))
+            found += _failed(told, unit, row, record, failed, base)
         else:
-            found += _graded(plan, unit, row, noted, answered, novelty, row.concrete, shared)
+            about = _about(told, unit, row, record)
+            found += _graded(told, row, about, failed, answered, novelty, row.concrete, shared)
     return found
 
 
-def _chosen_rows(plan: Plan, reader: Reader, choices: Choices, row: Row, wanted: set[str]) -> list[dict[str, Any]]:
+def _chosen_rows(told: Told, reader: Reader, choices: Choices, row: Row, wanted: set[str]) -> list[dict[str, Any]]:
     """A row whose detector is chosen, for every task there is a choice for."""
+    plan = told.plan
     found: list[dict[str, Any]] = []
     for seed in range(plan.seeds):
         for position, chosen in enumerate(choices.of(row)):
             head = next(candidate.head for candidate in row.candidates if candidate.base == chosen.candidate)
             unit = plan.units[plan.chains_of(row, head)[seed]][position]
-            noted = reader.store.fit(unit.key)
-            if noted is None or unit.role not in wanted:
+            if unit.role not in wanted:
                 continue
+            record = reader.record(unit)
+            failed = reader.failures(record)
             answered = reader.answered(unit)
             novelty = None if answered is None else _novelty(answered, chosen.candidate, chosen.alpha)
             if answered is None or novelty is None:
-                found.append(_failed(unit, row, noted, chosen.candidate))
+                found += _failed(told, unit, row, record, failed, chosen.candidate)
                 continue
             shared = _classification(answered)
             chosen_by = "preset" if chosen.by_preset else plan.suite.select
-            graded = _graded(plan, unit, row, noted, answered, novelty, chosen.expression, shared)
-            found += [{**one, "chosen": chosen.expression, "chosen_by": chosen_by} for one in graded]
+            about = _about(told, unit, row, record) | {"chosen": chosen.expression, "chosen_by": chosen_by}
+            found += _graded(told, row, about, failed, answered, novelty, chosen.expression, shared)
     return found
 
 
@@ -90,78 +144,86 @@ def _novelty(answered: Answered, base: str, alpha: float | str | None) -> FloatA
     return own if alpha is None else mix(own, neighbours, float(alpha))
 
 
-def _about(unit: Unit, row: Row, noted: dict[str, Any]) -> dict[str, Any]:
-    chain, protocol = unit.chain, row.protocol
-    built = protocol.build()
+def _cells(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in (*KEY_TEXTS, *KEY_NUMBERS))
+
+
+def _undecided(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of tasks that were scored, and decided on with other tasks' threshold but not themselves."""
+    scored: dict[Any, list[dict[str, Any]]] = {}
+    decided: dict[Any, dict[str, Any]] = {}
+    there = set()
+    for row in rows:
+        base = _cells({**row, "threshold": "", "track": ""})
+        if row["threshold"]:
+            decided.setdefault(_cells(row), {"base": base, "track": row["track"], "threshold": row["threshold"]})
+            there.add((_cells(row), row["seed"], row["time"], row["fold"]))
+        elif row["status"] == "ok":
+            scored.setdefault(base, []).append(row)
+    found = []
+    for cells, about in decided.items():
+        for row in scored.get(about["base"], []):
+            if (cells, row["seed"], row["time"], row["fold"]) not in there:
+                own = {name: value for name, value in row.items() if name in (*TEXTS, *WHOLE)}
+                own |= {"threshold": about["threshold"], "track": about["track"]}
+                found.append({**own, "status": "failed", "reason": NOT_RUN})
+    return found
+
+
+def _about(told: Told, unit: Unit, row: Row, record: FitRecord | None) -> dict[str, Any]:
     return {
         "key": unit.key,
-        "stream": chain.stream,
-        "protocol": protocol.name,
-        "split": built.split,
-        "history": "all" if protocol.history is None else str(protocol.history),
-        "restart": protocol.restart or "",
-        "label_delay": protocol.label_delay or 0,
-        "track": built.track,
-        "backbone": row.shown_backbone,
-        "head": row.head,
-        "detector": row.detector,
-        "threshold": "",
-        "preset": row.preset,
-        "seed": chain.seed,
+        **told.key(row),
+        "seed": unit.chain.seed,
         "time": unit.time,
         "fold": unit.fold,
         "role": unit.role,
         "tuning_trials": row.trials,
         "chosen": "" if row.chosen or row.concrete == row.detector else row.concrete,
-        "chosen_by": "",
-        "device": chain.device,
-        "fit_seconds": noted.get("seconds"),
-        "peak_memory_mb": noted.get("peak_memory_mb"),
+        "device": unit.chain.device,
+        "fit_seconds": record.seconds if record else None,
+        "peak_memory_mb": record.peak_memory_mb if record else None,
     }
 
 
-def _failed(unit: Unit, row: Row, noted: dict[str, Any], base: str) -> dict[str, Any]:
-    status = noted["status"] if noted["status"] != "ok" else "failed"
-    reason = noted.get("failed", {}).get(base, "") or f"{noted['status']}: {noted.get('reason', '')}"
-    return {**_about(unit, row, noted), "status": status, "reason": reason}
+def _failed(
+    told: Told, unit: Unit, row: Row, record: FitRecord | None, failed: dict[str, str], base: str
+) -> list[dict[str, Any]]:
+    """The row of a task without an answer."""
+    status, reason = "failed", failed.get(base) or NOT_RUN
+    if record is not None and record.status != "ok":
+        status, reason = record.status, f"{record.status}: {record.reason}"
+    return [{**_about(told, unit, row, record), "status": status, "reason": reason}]
 
 
 def _graded(
-    plan: Plan,
-    unit: Unit,
+    told: Told,
     row: Row,
-    noted: dict[str, Any],
+    about: dict[str, Any],
+    failed: dict[str, str],
     answered: Answered,
     novelty: FloatArray,
     expression: str,
     shared: dict[str, Value],
 ) -> list[dict[str, Any]]:
-    about = _about(unit, row, noted)
     about |= {"status": "ok", "reason": "", "n_new": int(answered.new.sum()), "n_scored": len(answered.new)}
     values = {**shared, **_ranking(answered, novelty)}
     graded = [{**about, **_columns(values)}]
-    for threshold in plan.thresholds:
+    for threshold in told.plan.thresholds:
         rejected = answered.columns.get(f"rejected:{expression}|{threshold}")
-        reason = noted.get("failed", {}).get(f"{expression}|{threshold}")
-        on = {"threshold": threshold, "track": _track(about["track"], threshold)}
+        reason = failed.get(f"{expression}|{threshold}")
+        if rejected is None and reason is None:
+            continue
+        on = {**about, **told.key(row, threshold)}
         if rejected is not None:
             counts = {
                 "new_rejected": int((answered.new & rejected).sum()),
                 "known_rejected": int((~answered.new & rejected).sum()),
             }
-            graded.append({**about, **on, **counts, **_columns({**values, **_decisions(answered, rejected)})})
-        elif reason is not None:
-            graded.append({**about, **on, "status": "failed", "reason": reason})
+            graded.append({**on, **counts, **_columns({**values, **_decisions(answered, rejected)})})
+        else:
+            graded.append({**on, "status": "failed", "reason": reason})
     return graded
-
-
-@cache
-def _track(protocol: str, threshold: str) -> str:
-    """The track of a row with a threshold: one that learns from the test graph, or sees the truth, has its own."""
-    decider = build(parse(threshold), thresholds)
-    if not decider.ranked:
-        return "upper bound"
-    return "transductive" if "transductive" in (protocol, decider.track) else protocol
 
 
 def _classification(answered: Answered) -> dict[str, Value]:

@@ -11,6 +11,8 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
+from lgl_bench.runs.records import FitRecord
+
 _FOLDERS = re.compile(r"""(?<![^\s'"(=<\[,])(?:\.\.\.)?/(?:[^\s/'":,;)\]>]+/)+""")
 """Folders of any other absolute path: a slash that begins a word, and all up to the last one."""
 
@@ -51,12 +53,10 @@ class Scrubber:
         """The text without them."""
         return _FOLDERS.sub(".../", self._known.sub("...", text))
 
-    def record(self, noted: dict[str, Any]) -> dict[str, Any]:
+    def record(self, noted: FitRecord) -> FitRecord:
         """The record of a fit with its reasons scrubbed, and nothing else changed."""
-        found = {**noted, "reason": self(str(noted["reason"]))} if "reason" in noted else dict(noted)
-        if "failed" in noted:
-            found["failed"] = {name: self(str(reason)) for name, reason in noted["failed"].items()}
-        return found
+        failed = {name: self(reason) for name, reason in noted.failed.items()}
+        return noted.but(reason=self(noted.reason), failed=failed)
 
 
 def dump(value: Any) -> bytes:

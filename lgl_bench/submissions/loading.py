@@ -15,6 +15,7 @@ from lgl_bench.core.registry import only_built_in
 from lgl_bench.runs.description import Description, PlanError, check_stream_name, describe
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.rebuild import Expected, rebuild
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.checksum import stream_checksum
@@ -88,7 +89,7 @@ def stage(loaded: Loaded, staged: RunStore) -> list[str]:
             noted = _noted(bundle.json(name), name, unit.key, expected[unit.key])
             failed += noted["status"] in ("failed", "diverged")
             scored = loaded.plan.scored[chain]
-            staged.write_fit(unit.key, noted, None)
+            staged.write_fit(unit.key, FitRecord(**noted))
             failed += len(noted["failed"])
             _stage_answers(bundle, staged, unit.key, noted, expected[unit.key], scored)
     notes = [f"{missing} of {len(expected)} fits are missing: the bundle is partial"] if missing else []

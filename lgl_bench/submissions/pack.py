@@ -21,8 +21,10 @@ import pyarrow.parquet as pq
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.registry import Registry, only_built_in
-from lgl_bench.runs.description import Description, describe
+from lgl_bench.runs.description import Description, read_plan
+from lgl_bench.runs.history import beyond_last, kept_plans
 from lgl_bench.runs.rebuild import rebuild
+from lgl_bench.runs.records import dump_fit
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.checksum import stream_checksum
@@ -111,7 +113,7 @@ class _Packing:
     def __init__(self, store: RunStore, place: Path, scrub: Scrubber, data_dir: Path | None) -> None:
         self.store, self.place, self.scrub = store, place, scrub
         self.files: dict[str, FileEntry] = {}
-        self.description = describe(store.plan())
+        self.description = read_plan(store.folder)
         self.streams = _streams(self.description, data_dir)
 
     def fill(self, partial: bool, weights: bool, plugins: Sequence[Path], submitter: str) -> list[str]:
@@ -123,14 +125,15 @@ class _Packing:
                 f"{self.store.folder} is not finished: {len(missing)} of {len(description.fits)} fits are missing; "
                 "run the same command again to finish it, or give --partial"
             )
-        plan = self.store.plan()
-        plan["stand_ins"] = {name: self.scrub(reason) for name, reason in description.stand_ins.items()}
-        self._write("plan.json", dump(plan))
+        reasons = {name: self.scrub(reason) for name, reason in description.stand_ins.items()}
+        self._write("plan.json", description.model_copy(update={"stand_ins": reasons}).text().encode())
         self._write("environment.json", dump(environment()))
         if isinstance(self.streams, dict):
             years, frame = self._graded(self.streams)
-        elif missing:
-            raise DataError(f"the rows of an unfinished run are still to be made: {self.streams}")
+        elif missing or len(kept_plans(self.store)) > 1:
+            raise DataError(
+                f"the rows of an unfinished run, or of one of several, are still to be made: {self.streams}"
+            )
         else:
             years, frame = self._read_years(), self._read_board()
         self._write("leaderboard.csv", self._board(frame, submitter))
@@ -140,7 +143,7 @@ class _Packing:
             self._write(f"plugins/{_plugin_name(path)}.py", _source(path))
         manifest = Manifest(format=FORMAT, partial=bool(missing), submitter=submitter, files=self.files)
         self._write(MANIFEST, dump(manifest.model_dump()))
-        return _notes(description, bool(plugins), weights, without)
+        return _notes(description, bool(plugins), weights, without) + self._left_out()
 
     def _graded(self, streams: dict[str, Stream]) -> tuple[Any, pd.DataFrame]:
         """The rows of the run, made from its answers as a reviewer makes them."""
@@ -150,6 +153,17 @@ class _Packing:
         if not len(years):
             raise DataError(f"{self.store.folder} has no fit yet; there is nothing to submit")
         return pa.Table.from_pandas(years, preserve_index=False), as_text(frame)
+
+    def _left_out(self) -> list[str]:
+        """What else the folder holds: a bundle is of the last run."""
+        others = beyond_last(self.store.folder)
+        if not others:
+            return []
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        return [
+            f"only the rows of the last run are packed; the folder also holds {'; '.join(others[:3])}{more}: to submit "
+            "them too, give one run command that asks for all of them, which trains nothing again"
+        ]
 
     def _read_board(self) -> pd.DataFrame:
         path = self.store.folder / "leaderboard.csv"
@@ -186,15 +200,14 @@ class _Packing:
         noted = self.store.fit(key)
         if noted is None:
             return True
-        self._write(f"fits/{key}.json", dump(self.scrub.record(noted)))
+        self._write(f"fits/{key}.json", dump_fit(self.scrub.record(noted)))
         kept = self.store.weights(key) if weights else None
         if kept is not None:
             self._write(f"fits/{key}.safetensors", kept)
         if self.store.has_answers(key):
             name = f"answers/{key}.parquet"
-            with self.store.locked():
-                self._write(name, (self.store.folder / name).read_bytes())
-        return noted["status"] != "ok" or kept is not None
+            self._write(name, (self.store.folder / name).read_bytes())
+        return noted.status != "ok" or kept is not None
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.place / name

@@ -14,7 +14,7 @@ from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.runs.rows import AUTO, Methods, Row, row_texts
 from lgl_bench.runs.suite import comes_from_shipped, suites
-from lgl_bench.runs.units import ChainSpec, unit_key
+from lgl_bench.runs.units import ChainSpec, keys_today
 from lgl_bench.streams.catalogue import TWIN, is_twin
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
@@ -64,17 +64,15 @@ def check_keys(plan: Plan, streams: dict[str, Stream], made: dict[str, str]) -> 
     unknown, other = set(), 0
     prefixes = {name: prefix_checksums(stream) for name, stream in streams.items()}
     for chain, units in plan.units.items():
-        parent = ""
-        for unit in units:
-            try:
-                right = unit_key(chain, prefixes[chain.stream][unit.time], unit.time, unit.fold, parent)
-            except UnknownNameError:
-                unknown.add(f"{chain.backbone} with {chain.head}")
-                break
-            if right != unit.key and same:
-                raise BundleError(f"plan.json: the fit {unit.key} has another key than its parameters give, {right}")
-            other += right != unit.key
-            parent = "" if streams[chain.stream].static else right
+        try:
+            today = keys_today(units, prefixes[chain.stream])
+        except UnknownNameError:
+            unknown.add(f"{chain.backbone} with {chain.head}")
+            continue
+        for key, right in today.items():
+            if right != key and same:
+                raise BundleError(f"plan.json: the fit {key} has another key than its parameters give, {right}")
+            other += right != key
     notes = [f"{name}: not at hand here, so keys of its fits are taken as names" for name in sorted(unknown)]
     return notes + ([f"{other} keys of fits were made by other code or versions and are taken as names"] * bool(other))
 

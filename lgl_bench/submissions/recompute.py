@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from lgl_bench.api import run_facts
 from lgl_bench.leaderboard.answers import Run
 from lgl_bench.leaderboard.sources import graded_run
 from lgl_bench.runs.choices import Choices
@@ -28,5 +27,6 @@ def recompute(
     """
     reader = Reader(store, streams)
     years = year_rows(plan, reader, Choices(plan, reader))
-    frame, _ = graded_run(Run(store.folder, years), run_facts(plan, provenance), streams, keep=False)
+    on = {(name, plan.checksums[name]): stream for name, stream in streams.items()}
+    frame, _ = graded_run(Run(store.folder, years), provenance, on, keep=False)
     return years, frame

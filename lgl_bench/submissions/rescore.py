@@ -119,8 +119,8 @@ class _Chain:
     def answer(self, unit: Unit, found: Rescored) -> str:
         """Compares the answers of a unit; why it cannot be done, empty if it was."""
         record = self.store.fit(unit.key)
-        if record is None or record["status"] != "ok":
-            return "" if record is not None and record["status"] == "skipped" else "they are missing or failed"
+        if record is None or record.status != "ok":
+            return "" if record is not None and record.status == "skipped" else "they are missing or failed"
         if not self.store.has_answers(unit.key):
             return "they have no answers"
         before = predecessor(unit, self.units, self._status)
@@ -130,7 +130,7 @@ class _Chain:
         given = {column: values for column, values in self.store.columns(unit.key).items() if self._asks(column)}
         fitted = Fitted(before, self.weights(before.key) or b"") if before else None
         wanted = Order(unit, (), weights=self.weights(unit.key), before=fitted)
-        found.differences += self._compare(unit, given, record["failed"], wanted, found)
+        found.differences += self._compare(unit, given, record.failed, wanted, found)
         found.units.add(unit.key)
         return ""
 
@@ -185,7 +185,7 @@ class _Chain:
 
     def _status(self, key: str) -> str | None:
         record = self.store.fit(key)
-        return "missing" if record is None else str(record["status"])
+        return "missing" if record is None else str(record.status)
 
 
 def _orders(wanted: Order, given: Iterable[str], failed: Iterable[str]) -> list[Order]:
@@ -221,8 +221,8 @@ def _is_whole(row: Row, plan: Plan, found: Rescored, store: RunStore) -> bool:
     for head in {candidate.head for candidate in row.candidates}:
         for unit in (unit for chain in plan.chains_of(row, head) for unit in plan.units[chain]):
             record = store.fit(unit.key)
-            if record is None or (record["status"] != "skipped" and unit.key not in found.units):
+            if record is None or (record.status != "skipped" and unit.key not in found.units):
                 return False
-            if any(text.partition("|")[0] in {*bases, row.concrete} for text in record["failed"]):
+            if any(text.partition("|")[0] in {*bases, row.concrete} for text in record.failed):
                 return False
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,12 @@ from lgl_bench.metrics.decisions import macro_f1, mcc, micro_f1
 from lgl_bench.metrics.ranking import auroc
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.protocols.temporal import Temporal
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.stream import Stream, StreamInfo
+from tests.plans import plan_text
 
 ABOUT = {
     "suite": "temporal",
@@ -120,6 +121,7 @@ def made_up_run(
     store.prepare()
     years: list[dict[str, Any]] = []
     protocol = LeaveClassOut(split) if stream.static else Temporal()
+    checksum = stream_checksum(stream)
     for seed in range(seeds):
         for task, truth in protocol.tasks(stream, seed):
             unit = f"{key}{seed}-{task.time}-{task.fold.replace('/', '_')}"
@@ -127,13 +129,16 @@ def made_up_run(
             right = rng.random(len(new)) < 0.7
             predicted = np.where(right, truth.labels, -1)
             answers = {"vertex": stream.ids[truth.vertices], "time": task.time, "class_pred": predicted}
-            store.write_fit(unit, {"status": "ok", "known": task.known.tolist(), "failed": {}}, None)
+            about = {"time": task.time, "role": task.role, "fold": task.fold, "known": task.known.tolist()}
+            store.write_fit(unit, FitRecord(status="ok", key=unit, **about))
             for name, gap in methods.items():
                 novelty = shared[truth.vertices] + gap * new + rng.normal(0, noise, len(new))
                 answers[f"novelty:{name}"] = novelty
                 about = {"key": unit, "stream": stream.name, "backbone": "gcn", "head": "softmax", "preset": "paper"}
                 about |= {"protocol": "leave-class-out" if stream.static else "temporal", "split": protocol.split}
                 about |= {"history": "all", "restart": "" if stream.static else "warm", "label_delay": 0}
+                about |= {"suite": "made-up", "suite_version": 1, "stream_checksum": checksum, "select": "preset"}
+                about |= {"budget": budget, "budget_version": 2}
                 about |= {"track": protocol.track, "tuning_trials": 0, "device": "cpu", "chosen": ""}
                 about |= {"detector": name, "threshold": "", "seed": seed, "time": task.time, "fold": task.fold}
                 about |= {"role": task.role, "fit_seconds": 1.0, "peak_memory_mb": 10.0, "status": "ok", "reason": ""}
@@ -154,10 +159,8 @@ def made_up_run(
     store.write_frame("years.parquet", pd.DataFrame(years))
     suite = {"name": "made-up", "version": 1, "protocol": "leave-class-out" if stream.static else "temporal"}
     suite |= {"split": split if stream.static else None, "history": None, "restart": "warm", "label_delay": 0}
-    plan = {"suite": suite | {"select": "preset"}, "budget": budget, "budget_version": 2, "lgl_bench": "1", "fits": []}
-    rows = [{"stream": stream.name, "backbone": "gcn", "detector": name, "preset": "paper"} for name in methods]
-    plan |= {"streams": {stream.name: stream_checksum(stream)}, "rows": rows}
-    store.write_text("plan.json", json.dumps(plan))
+    plan = plan_text(suite | {"select": "preset"}, budget=budget, streams={stream.name: checksum})
+    store.write_text("plan.json", plan)
     return folder
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import DataError
-from lgl_bench.leaderboard.build import RunFacts, board_rows
+from lgl_bench.leaderboard.build import board_rows
 from lgl_bench.leaderboard.folder import folder_rows
 from lgl_bench.leaderboard.problems import problems
 from lgl_bench.leaderboard.ranking import ranked
@@ -16,9 +16,8 @@ from lgl_bench.leaderboard.sources import merge, open_board
 from lgl_bench.leaderboard.writing import write_board
 from tests.leaderboard.boards import ABOUT, board, growing_stream, made_up_run, row
 
-COLUMNS = ("suite", "suite_version", "budget", "budget_version", "select")
-FACTS = RunFacts({name: ABOUT[name] for name in COLUMNS}, {"s": "c" * 64})
-CUT = {name: ABOUT[name] for name in ("protocol", "split", "history", "restart", "label_delay", "track")}
+COMMON = ("suite", "suite_version", "stream_checksum", "budget", "budget_version", "select")
+CUT = {name: ABOUT[name] for name in (*COMMON, "protocol", "split", "history", "restart", "label_delay", "track")}
 
 
 def year(time: int, seed: int = 0, **changes: object) -> dict[str, object]:
@@ -35,7 +34,7 @@ def year(time: int, seed: int = 0, **changes: object) -> dict[str, object]:
 
 
 def built(*years: dict[str, object]) -> pd.DataFrame:
-    return board_rows(pd.DataFrame(list(years)), FACTS)
+    return board_rows(pd.DataFrame(list(years)))
 
 
 def test_years_are_weighted_by_their_new_vertices_worked_by_hand():
@@ -219,7 +218,7 @@ def test_a_folder_without_a_run_or_with_a_damaged_one_is_refused(tmp_path):
     folder = made_up_run(tmp_path / "run", growing_stream(), {"msp": 0.5})
     plan = json.loads((folder / "plan.json").read_text())
     (folder / "plan.json").write_text(json.dumps({key: value for key, value in plan.items() if key != "budget"}))
-    with pytest.raises(DataError, match="lacks 'budget'"):
+    with pytest.raises(DataError, match="field 'budget'"):
         folder_rows(folder)
     (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "years.parquet").write_bytes(b"nothing")
@@ -251,5 +250,5 @@ def test_a_hundred_thousand_year_rows_become_rows_in_a_moment():
     for name in ("accuracy", "auroc", "aupr", "fpr95", "oscr", "micro_f1", "macro_f1", "mcc", "open_f1"):
         years[name], years[f"{name}_reason"] = rng.random(count), ""
     start = time.process_time()
-    assert len(board_rows(years, FACTS)) == 2500
+    assert len(board_rows(years)) == 2500
     assert time.process_time() - start < 5

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lgl_bench.leaderboard.answers import Run
+from lgl_bench.leaderboard.answers import Labels, Run
 from lgl_bench.leaderboard.folder import folder_rows, read_intervals, write_intervals
 from lgl_bench.leaderboard.intervals import draw_intervals
+from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.leaderboard.stats.student import interval
+from lgl_bench.streams.checksum import stream_checksum
 from tests.leaderboard.boards import growing_stream, made_up_run, static_stream
 
 DRAWN = {"accuracy", "auroc_weighted", "auroc_mean"}
@@ -23,12 +25,16 @@ def stream():
     return growing_stream()
 
 
+def labels(stream):
+    return {(stream.name, stream_checksum(stream)): Labels(stream.ids, stream.labels)}
+
+
 def drawn_of(folder, stream, draws=200):
-    return draw_intervals(Run(folder), {stream.name: stream}, draws)
+    return draw_intervals(Run(folder), labels(stream), draws)
 
 
 def by_threshold(drawn):
-    return {cells[10]: ends for cells, ends in drawn.items()}
+    return {cells[METHOD_KEYS.index("threshold")]: ends for cells, ends in drawn.items()}
 
 
 def test_every_metric_that_can_be_drawn_has_an_interval_around_its_mean(tmp_path, stream):
@@ -69,7 +75,7 @@ def test_the_oracles_regret_is_nothing_and_that_of_another_is_drawn_with_it(tmp_
     for key in set(years["key"]):
         answers = run.store.answers(key)
         run.store.add_answers(key, pd.DataFrame({"rejected:msp|oracle": answers["rejected:msp|naive"]}))
-    found = by_threshold(draw_intervals(run, {stream.name: stream}, 200))
+    found = by_threshold(draw_intervals(run, labels(stream), 200))
     # Both decide alike, so whatever is drawn they do not differ.
     assert found["oracle"]["regret"] == found["naive"]["regret"] == (0.0, 0.0)
 
@@ -96,7 +102,7 @@ def test_answers_that_do_not_give_the_numbers_of_the_row_are_not_drawn(tmp_path,
     folder = made_up_run(tmp_path / "run", stream, {"msp": 1.0})
     years = pd.read_parquet(folder / "years.parquet")
     years["auroc"] = years["auroc"] / 2
-    (ends,) = draw_intervals(Run(folder, years), {stream.name: stream}, 200).values()
+    (ends,) = draw_intervals(Run(folder, years), labels(stream), 200).values()
     assert set(ends) == {"accuracy"}
 
 
@@ -116,7 +122,7 @@ def test_draws_are_the_same_every_time_and_whatever_the_other_methods(tmp_path, 
     folder = made_up_run(tmp_path / "run", stream, {"msp": 1.0, "odin": 0.5})
     both = drawn_of(folder, stream)
     years = pd.read_parquet(folder / "years.parquet")
-    alone = draw_intervals(Run(folder, years[years["detector"] == "msp"]), {stream.name: stream}, 200)
+    alone = draw_intervals(Run(folder, years[years["detector"] == "msp"]), labels(stream), 200)
     (cells,) = alone
     for metric, ends in alone[cells].items():
         assert both[cells][metric] == pytest.approx(ends, abs=1e-12)

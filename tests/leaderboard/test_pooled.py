@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lgl_bench.leaderboard.build import RunFacts, board_rows
+from lgl_bench.leaderboard.build import board_rows
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.metrics.decisions import macro_f1, mcc, micro_f1
-from tests.leaderboard.test_build import FACTS, year
+from tests.leaderboard.test_build import year
 
 KINDS = [10, 0, 5, 0]
 """New vertices of four test years, each with 40 scored ones: two years have none."""
@@ -33,8 +33,8 @@ def decided(threshold: str, rejected: list[tuple[int, int]], seed: int = 0, **ch
     return rows
 
 
-def board_of(*rows: list[dict], facts: RunFacts = FACTS) -> pd.DataFrame:
-    found = board_rows(pd.DataFrame([row for part in rows for row in part]), facts)
+def board_of(*rows: list[dict]) -> pd.DataFrame:
+    found = board_rows(pd.DataFrame([row for part in rows for row in part]))
     return found.set_index("threshold", drop=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lgl_bench.leaderboard.build import RunFacts, board_rows
+from lgl_bench.leaderboard.build import board_rows
+from tests.plans import plan_text
 
 ABOUT = {
     "suite": "made",
@@ -20,6 +20,7 @@ ABOUT = {
     "select": "preset",
     "provenance": {"created_at": "2026-01-01T00:00:00+00:00", "lgl_bench": "0.1.0", "torch": "2", "dgl": "1"},
 }
+FACTS = ("suite", "suite_version", "budget", "budget_version", "select")
 DETECTORS = ("msp", "good(msp,alpha=0.5)", "energy(temperature=1.0)")
 
 
@@ -44,7 +45,14 @@ def year_frame(
                         value = 0.9 - 0.08 * at + random.normal(0, 0.01)
                         rows.append(
                             {
-                                **{"key": "k", "stream": stream, "protocol": "temporal", "split": "temporal"},
+                                **{name: ABOUT[name] for name in FACTS},
+                                **{
+                                    "key": "k",
+                                    "stream": stream,
+                                    "stream_checksum": "",
+                                    "protocol": "temporal",
+                                    "split": "temporal",
+                                },
                                 **{"history": "all", "restart": "warm", "label_delay": 0, "track": "inductive"},
                                 **{"backbone": backbone, "head": "softmax", "detector": detector},
                                 **{"threshold": threshold, "preset": "paper", "seed": seed, "time": time, "fold": ""},
@@ -70,9 +78,7 @@ def year_frame(
 
 def board_of(years: pd.DataFrame) -> pd.DataFrame:
     """The leaderboard of year rows."""
-    columns = {key: ABOUT[key] for key in ("suite", "suite_version", "budget", "budget_version", "select")}
-    checksums = dict.fromkeys(years["stream"].unique() if len(years) else [], "")
-    return board_rows(years, RunFacts(columns, checksums, ABOUT["provenance"]))
+    return board_rows(years, ABOUT["provenance"])
 
 
 def write_run(folder: Path, years: pd.DataFrame, stand_ins: dict[str, str] | None = None) -> Path:
@@ -80,11 +86,6 @@ def write_run(folder: Path, years: pd.DataFrame, stand_ins: dict[str, str] | Non
     folder.mkdir(parents=True)
     board_of(years).to_csv(folder / "leaderboard.csv", index=False)
     years.to_parquet(folder / "years.parquet")
-    plan = {
-        "suite": {"name": "made", "version": 1, "title": "A made suite"},
-        "seeds": 3,
-        "budget": "quick",
-        "budget_version": 2,
-    }
-    (folder / "plan.json").write_text(json.dumps({**plan, "stand_ins": stand_ins or {}}), encoding="utf-8")
+    suite = {"name": "made", "version": 1, "title": "A made suite"}
+    (folder / "plan.json").write_text(plan_text(suite, stand_ins=stand_ins or {}), encoding="utf-8")
     return folder

@@ -14,6 +14,7 @@ from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.report import site as site_module
 from lgl_bench.report.folder import MARKER, replacing
 from lgl_bench.report.site import build_site
+from tests.plans import plan_text
 from tests.report.boards import write_run, year_frame
 
 EVIL = "<script>alert(1)</script>"
@@ -116,7 +117,7 @@ def test_an_empty_store_makes_a_page_that_says_so(tmp_path):
 def test_a_run_that_has_not_ended_makes_a_page_that_says_so(tmp_path):
     run = tmp_path / "run"
     run.mkdir()
-    (run / "plan.json").write_text("{}", encoding="utf-8")
+    (run / "plan.json").write_text(plan_text({"name": "made", "version": 1}), encoding="utf-8")
     build_site([run], tmp_path / "site")
     assert "the run has not ended" in _read(tmp_path / "site" / "index.html")
 

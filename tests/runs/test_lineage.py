@@ -109,7 +109,7 @@ def assert_equal_paths(stream, result):
 def sources(result):
     """By year, the year of the unit each fit went on from."""
     years = {unit.key: unit.time for unit in result.plan.all_units} | {"": None}
-    return {time: years[record["continued_from"]] for time, (record, _) in by_year(result).items()}
+    return {time: years[record.continued_from] for time, (record, _) in by_year(result).items()}
 
 
 def test_after_a_year_without_labels_warm_goes_on_from_the_last_fitted_year_and_cold_does_not(
@@ -118,7 +118,7 @@ def test_after_a_year_without_labels_warm_goes_on_from_the_last_fitted_year_and_
     warm, cold = (
         carry_out(settings=Settings(tmp_path / restart, offline=True), restart=restart, **GAP) for restart in RESTARTS
     )
-    assert [record["status"] for record, _ in by_year(warm).values()] == ["ok", "skipped", "ok", "ok"]
+    assert [record.status for record, _ in by_year(warm).values()] == ["ok", "skipped", "ok", "ok"]
     first, skipped, third, fourth = warm.plan.all_units
     assert (first.parent, skipped.parent, third.parent, fourth.parent) == ("", "", first.key, third.key)
     assert sources(warm) == sources(cold) == {2: None, 3: None, 4: 2, 5: 4}
@@ -194,7 +194,7 @@ def test_a_failed_year_that_is_made_again_has_the_years_after_it_made_again(
     breaks[3] = "dies"
     settings = Settings(tmp_path / "run", offline=True)
     broken = carry_out(settings=settings, **METHODS)
-    assert by_year(broken)[3][0]["status"] == "failed" and sources(broken) == {2: None, 3: 2, 4: 2, 5: 4}
+    assert by_year(broken)[3][0].status == "failed" and sources(broken) == {2: None, 3: 2, 4: 2, 5: 4}
     before = novelty(broken)
     breaks.clear()
     seen = len(engines)

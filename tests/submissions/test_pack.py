@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
 from lgl_bench.submissions.environment import Scrubber, environment
 from lgl_bench.submissions.pack import submit
@@ -85,8 +86,10 @@ def test_reasons_lose_whole_folders_and_nothing_else(tmp_path):
         scrub(f"{tmp_path}2 test/ab 1/2 https://a.org/b/c")
         == ".../" + f"{tmp_path.name}2 test/ab 1/2 https://a.org/b/c"
     )
-    noted = {"status": "failed", "role": str(tmp_path), "reason": str(tmp_path), "failed": {"/a/b": "no /a/b/c"}}
-    assert scrub.record(noted) == {**noted, "reason": "...", "failed": {"/a/b": "no .../c"}}
+    noted = FitRecord(
+        status="failed", key="k", time=1, role=str(tmp_path), reason=str(tmp_path), failed={"/a/b": "no /a/b/c"}
+    )
+    assert scrub.record(noted) == noted.but(reason="...", failed={"/a/b": "no .../c"})
 
 
 def test_a_bundle_that_would_not_verify_is_not_made(base, run, tmp_path):
