@@ -29,6 +29,10 @@ class LglBenchError(Exception):
 
     exit_code = 1
 
+    def __init__(self, *parts: object) -> None:
+        # Messages quote names, cells and other errors as files hold them: whatever these are, it can be printed.
+        super().__init__(*(_paragraph(part) if isinstance(part, str) else part for part in parts))
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders; a constructor of several arguments must not be called again there.
         return _restore, (type(self), str(self))
@@ -76,3 +80,29 @@ class DataError(LglBenchError):
 
 class StatisticsWarning(LglBenchWarning):
     """A stream differs from a published figure that nobody could check."""
+
+
+LONGEST_REASON = 500
+"""Characters of a reason that are kept."""
+_LONGEST_MESSAGE = 1500
+_END = 400  # of a longer message as much is kept of its end, which says what to do
+
+
+def printable(text: object, most: int = LONGEST_REASON) -> str:
+    r"""A text of somebody else as one line that any file and any terminal can take; empty if it has none.
+
+    >>> printable("two\n lines, \udc80 and \x1b[31m")
+    'two lines, \\udc80 and \\x1b[31m'
+    """
+    try:
+        line = " ".join(str.__str__(str(text)).split())
+    except BaseException:  # a plugin's own __str__ may raise anything
+        return ""
+    line = line if len(line) <= most else line[:most] + "..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
+def _paragraph(text: str) -> str:
+    """A message as one paragraph; of a very long one the beginning and the end."""
+    line = printable(text, most=len(text))
+    return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - _END]} [...] {line[-_END:]}"

@@ -10,9 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lgl_bench.core.errors import DataError
-from lgl_bench.core.types import Features, IntArray, Sparse
+from lgl_bench.core.types import Features, FloatArray, IntArray, Sparse
 from lgl_bench.streams.lookup import positions
 from lgl_bench.streams.stream import Stream, StreamInfo, assemble
+
+MOST_CLASSES = 100_000
+"""Labels run from 0 on: a larger one is no class id, and what is counted per class would fill the memory."""
+MOST_TIMES = 10_000
+"""More different times than this are moments, not steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,9 @@ def build(raw: RawGraph, info: StreamInfo) -> Stream:
         raise DataError(f"{raw.vertex_file}, row {row}: vertex id {ids[row]} is negative; ids start at 0")
     _distinct(ids, raw.vertex_file)
     born = _whole(raw.born, "time", raw.file("times"))
+    _few_times(born, raw.file("times"))
     labels = np.maximum(_whole(raw.labels, "label", raw.file("labels")), -1)
+    _few_classes(labels, raw.file("labels"))
     _finite(raw.features, raw.file("features"))
     names = raw.class_names or info.class_names or tuple(str(k) for k in range(int(labels.max()) + 1))
     if labels.max() >= len(names):
@@ -123,31 +130,63 @@ def _ends(raw: RawGraph, ids: IntArray) -> IntArray:
 
 
 def _whole(array: npt.NDArray[Any], what: str, file: str, lines: IntArray | None = None) -> npt.NDArray[np.int64]:
-    if array.dtype.kind in "iub":
-        return array.astype(np.int64, copy=False)
+    if not array.size:
+        return np.zeros(array.shape, dtype=np.int64)
     if array.dtype.kind in "mM":  # numpy would take a date for the days since 1970
         place = _line(0, lines, "row")
         raise DataError(f"{file}, {place}: the {what} {array.reshape(-1)[0]} is a date; use whole numbers")
+    if array.dtype.kind in "iub":
+        good = array <= np.iinfo(np.int64).max if array.dtype.kind == "u" else np.True_
+        values = array
+    else:
+        values = _floats(array, what, file, lines)
+        good = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2.0**53)
+    if not good.all():
+        first = int(np.argmax(~good.reshape(-1)))
+        place = _line(first % (good.shape[-1] or 1), lines, "row")
+        why = "is too large" if array.dtype.kind == "u" else "is not a whole number"
+        raise DataError(f"{file}, {place}: the {what} {array.reshape(-1)[first]} {why}; mend the row")
+    return values.astype(np.int64, copy=False)
+
+
+def _floats(array: npt.NDArray[Any], what: str, file: str, lines: IntArray | None) -> FloatArray:
+    """Numbers that stand there as floats, as text or as objects."""
+    if array.dtype.kind not in "fUSO":
+        raise DataError(f"{file}: a {what} is of type {array.dtype}; use whole numbers")
     try:
-        values = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        at = next(i for i, value in enumerate(array.reshape(-1)) if not _is_number(value))
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        at = next((i for i, value in enumerate(array.reshape(-1)) if not _is_number(value)), 0)
         place = _line(at % (array.shape[-1] or 1), lines, "row")
         raise DataError(
             f"{file}, {place}: the {what} {array.reshape(-1)[at]!r} is no number; use whole numbers"
         ) from error
-    good = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2.0**53)
-    if not good.all():
-        at = int(np.argmax(~good.reshape(-1))) % (good.shape[-1] or 1)
-        value = array.reshape(-1)[int(np.argmax(~good.reshape(-1)))]
-        raise DataError(f"{file}, {_line(at, lines, 'row')}: the {what} {value} is not a whole number; mend the row")
-    return values.astype(np.int64)
+
+
+def _few_times(born: IntArray, file: str) -> None:
+    if born.min() <= -(2**53) or born.max() >= 2**53:
+        row = int(np.argmax(np.abs(born.astype(np.float64))))
+        raise DataError(f"{file}, row {row}: the time {born[row]} is beyond 2**53; count years or other steps")
+    if (times := len(np.unique(born))) > MOST_TIMES:
+        raise DataError(
+            f"{file} has {times:,} different times, and each is a step of the stream, a folder and a task; round them, "
+            f"to years for instance, to {MOST_TIMES:,} at most"
+        )
+
+
+def _few_classes(labels: IntArray, file: str) -> None:
+    if labels.max() >= MOST_CLASSES:
+        row = int(np.argmax(labels))
+        raise DataError(
+            f"{file}, row {row}: the label {labels[row]} would be one of {int(labels[row]) + 1:,} classes, and there "
+            f"may be {MOST_CLASSES:,}; number the classes from 0 on"
+        )
 
 
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

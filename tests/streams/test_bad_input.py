@@ -22,9 +22,9 @@ from click.testing import CliRunner, Result
 from makers import EDGES, VERTICES, adjlist, ogb, onehot, planetoid, python2_pickle, table, zipped
 
 from lgl_bench.cli import main
+from lgl_bench.core import parquet
 from lgl_bench.core.errors import DataError
 from lgl_bench.streams import catalogue, store
-from lgl_bench.streams.importers import table as table_importer
 from lgl_bench.streams.store import open_stream
 
 NAN, INF = float("nan"), float("inf")
@@ -195,7 +195,7 @@ CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     ),
     "features that are words": (
         from_adjlist(X=np.array([["a", "b"]] * 5)),
-        ("X.npy: the features are of type", "must be a number"),
+        ("X.npy: its values are of type", "must be a number"),
     ),
     # times that are not whole numbers
     "half a year": (
@@ -236,7 +236,7 @@ CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
         ("vertices.csv has no vertices", "needs at least one"),
     ),
     "no rows, parquet": (
-        from_table({key: pa.array([], pa.int64()) for key in VERTICES}, kind="parquet"),
+        from_table({key: pa.array([], pa.string()) for key in VERTICES}, kind="parquet"),
         ("vertices.parquet has no vertices", "needs at least one"),
     ),
     "no rows, adjlist": (
@@ -315,7 +315,7 @@ def test_an_array_of_pickled_objects_is_refused_and_nothing_runs(tmp_path: Path)
     proof = tmp_path / "proof"
     source = adjlist(tmp_path / "source")
     np.save(source / "y.npy", np.array([Touch(proof)] * 5, dtype=object), allow_pickle=True)
-    assert_refused(import_(tmp_path, source, "--format", "adjlist"), tmp_path, "y.npy cannot be read")
+    assert_refused(import_(tmp_path, source, "--format", "adjlist"), tmp_path, "y.npy: its values are of type object")
     assert not proof.exists()
 
 
@@ -376,7 +376,7 @@ def test_a_table_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pyte
     def deny(path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(table_importer.pq, "read_table", deny)
+    monkeypatch.setattr(parquet.pq, "ParquetFile", deny)
     result = import_(tmp_path, table(tmp_path / "source", "parquet"))
     assert_refused(result, tmp_path, "vertices.parquet cannot be read", "Permission denied")
 

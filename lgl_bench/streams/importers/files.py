@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.types import Sparse
 from lgl_bench.streams.archive import extract_zip
+
+MOST_FEATURES = 2**31 - 1
+"""Columns of features: their numbers are kept as int32."""
 
 
 class Options(BaseModel):
@@ -42,12 +45,13 @@ def find_file(folder: Path, *names: str) -> Path:
     """The first of `names` that lies in `folder` or one of its sub-folders."""
     if not folder.exists():
         raise DataError(f"{folder} does not exist; --from names the folder or archive with the data")
-    if folder.is_file():
+    if not folder.is_dir():
         raise DataError(f"{folder} is a file; --from needs the folder that holds {' or '.join(names)}")
     for name in names:
-        found = [folder / name] if (folder / name).is_file() else sorted(folder.rglob(name))
-        if found:
-            return found[0]
+        # Only a plain file: reading a pipe or a device under that name would never end.
+        for path in [folder / name, *sorted(folder.rglob(name))]:
+            if path.is_file():
+                return path
     raise DataError(f"{' or '.join(names)} is missing in {folder}; is this the right folder?")
 
 
@@ -67,12 +71,31 @@ def unpacked(source: Path) -> Iterator[Path]:
 
 
 def read_npy(path: Path) -> npt.NDArray[Any]:
-    """An array from a .npy file; pickled objects are refused."""
+    """The numbers of a .npy file, as a map of it; other types, and headers that its bytes do not bear out, are refused.
+
+    An archive under that name, which numpy's own reader would open, is refused too.
+    """
     try:
-        array: npt.NDArray[Any] = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        with path.open("rb") as file:
+            version = np.lib.format.read_magic(file)
+            # The reader of 2.0 reads 3.0 as well, whose header differs in its encoding only.
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = header(file)
+            start, size = file.tell(), path.stat().st_size
+    except Exception as error:  # the header is a Python literal, and parsing one can fail in any way
         raise DataError(f"{path} cannot be read ({error}); is the file cut short? Get it again") from error
-    return array
+    if dtype.kind not in "fiub" or dtype.itemsize > 8:
+        raise DataError(f"{path}: its values are of type {dtype}; every value must be a number")
+    if any(type(length) is not int or length < 0 for length in shape):
+        raise DataError(f"{path} cannot be read: its header has the shape {shape}; get it again")
+    if math.prod(shape) * dtype.itemsize != size - start:
+        raise DataError(
+            f"{path} cannot be read: its header promises {math.prod(shape) * dtype.itemsize:,} bytes of numbers, it "
+            f"has {size - start:,}; is the file cut short? Get it again"
+        )
+    if not math.prod(shape):
+        return np.zeros(shape, dtype)
+    return np.memmap(path, dtype, "r", start, shape, "F" if fortran else "C")
 
 
 def to_sparse(matrix: Any) -> Sparse:

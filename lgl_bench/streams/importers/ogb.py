@@ -7,6 +7,7 @@ needed: they are computed from each paper's own reference list (see `lgl_bench.s
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
+from pydantic import Field
 
 from lgl_bench.core.errors import DataError
 from lgl_bench.streams.importers import importers
@@ -22,12 +24,16 @@ from lgl_bench.streams.importers.files import Options, find_file, unpacked
 from lgl_bench.streams.raw import RawGraph
 from lgl_bench.streams.structure import structure_features
 
+_LONGEST_LINE = 1 << 20
+_FLOOR = 64 * 2**20  # as much is unpacked from any file, however small
+_RATIO = 100  # bytes per byte of a larger one; numbers as text take two to ten
+
 
 class OgbOptions(Options):
     """Options of the format: where the features come from, and how many a structural one has."""
 
     features: Literal["official", "structure", "none"] = "official"
-    dimensions: int = 128
+    dimensions: int = Field(default=128, ge=1, le=65_536)
 
 
 @importers.register("ogb")
@@ -41,9 +47,9 @@ def read_ogb(source: Path, options: dict[str, Any]) -> RawGraph:
 def _read_folder(folder: Path, options: OgbOptions) -> RawGraph:
     edge_file, label_file = find_file(folder, "edge.csv.gz"), find_file(folder, "node-label.csv.gz")
     raw = edge_file.parent
-    labels = read_numbers(label_file, pa.float64())[:, 0]
+    labels = _one_column(label_file)
     year_file = find_file(raw, "node_year.csv.gz")
-    born = read_numbers(year_file, pa.float64())[:, 0]
+    born = _one_column(year_file)
     edges = read_numbers(edge_file, pa.int64())
     if edges.shape[1] != 2:
         raise DataError(f"{edge_file} has {edges.shape[1]} columns; an edge list has two")
@@ -72,23 +78,67 @@ def _read_folder(folder: Path, options: OgbOptions) -> RawGraph:
 def read_numbers(path: Path, kind: Any) -> npt.NDArray[Any]:
     """A csv.gz without a header as a matrix of one type, read block by block."""
     try:
-        with gzip.open(path) as file:
-            width = file.readline().count(b",") + 1
+        with _unzipped(path) as file:
+            first = file.readline(_LONGEST_LINE)
+            width = first.count(b",") + 1
+        if len(first) == _LONGEST_LINE:
+            raise DataError(f"{path}, line 1 is longer than {_LONGEST_LINE:,} bytes; a line is the values of one row")
         names = [str(i) for i in range(width)]
         # Through Python's gzip: the csv reader's own takes a file that ends too early for a whole one.
-        with gzip.open(path) as file:
+        with _unzipped(path) as file:
             reader = pyarrow.csv.open_csv(
                 file,
                 read_options=pyarrow.csv.ReadOptions(column_names=names),
                 convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
             )
             blocks = [np.column_stack([column.to_numpy(False) for column in batch]) for batch in reader]
-    except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
+    except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(
             f"{path} cannot be read ({error}); mend the row, or get the file again if it is cut short"
         ) from error
     pa.default_memory_pool().release_unused()
-    return np.concatenate(blocks)
+    found = np.concatenate([np.empty((0, width), dtype=kind.to_pandas_dtype()), *blocks])
+    if pa.types.is_integer(kind) and found.dtype.kind != "i":
+        row = int(np.argmax(np.isnan(found).any(axis=1)))
+        raise DataError(f"{path}, row {row}: a cell is empty; every cell must be a whole number")
+    return found
+
+
+def _unzipped(path: Path) -> io.BufferedReader:
+    limit = max(_FLOOR, _RATIO * path.stat().st_size)
+    return io.BufferedReader(_Limited(path, limit), 1 << 20)
+
+
+class _Limited(io.RawIOBase):
+    """A gz file that is refused once it has more bytes than plausible: a megabyte of zeros can be a gigabyte."""
+
+    def __init__(self, path: Path, limit: int) -> None:
+        self._path, self._limit, self._left = path, limit, limit
+        self._file = gzip.open(path)  # noqa: SIM115  closed with this file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = self._file.readinto(buffer)
+        self._left -= read
+        if self._left < 0:
+            raise DataError(
+                f"{self._path} has {self._path.stat().st_size:,} bytes and unpacks to more than {self._limit:,}, which "
+                "no table of numbers does; get it again from its source"
+            )
+        return read
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _one_column(path: Path) -> npt.NDArray[Any]:
+    found = read_numbers(path, pa.float64())
+    if found.shape[1] != 1:
+        raise DataError(f"{path} has {found.shape[1]} columns; it needs one, a number per vertex")
+    return found[:, 0]
 
 
 def _labels(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -97,5 +147,6 @@ def _labels(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _expect(found: int, path: Path, counted: Path) -> None:
-    if path.is_file() and (expected := int(read_numbers(path, pa.int64())[0, 0])) != found:
-        raise DataError(f"{counted} has {found} rows, {path.name} says {expected}; get the files again")
+    if path.is_file() and (expected := read_numbers(path, pa.int64()).tolist()) != [[found]]:
+        said = ", ".join(str(value) for value in sum(expected, [])[:3]) or "nothing"
+        raise DataError(f"{counted} has {found} rows, {path.name} says {said}; get the files again")
