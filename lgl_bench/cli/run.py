@@ -12,8 +12,6 @@ from lgl_bench.cli.output import print_board, print_json, print_table
 from lgl_bench.cli.progress import Progress
 from lgl_bench.core.errors import LglBenchError
 
-AXES = ("streams", "backbones", "detectors", "thresholds", "thresholds_on", "select", "split", "history", "restart")
-
 
 @click.command()
 @click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
@@ -70,10 +68,11 @@ def run(
     from lgl_bench.leaderboard.answers import Run
     from lgl_bench.leaderboard.formats import default_metrics
     from lgl_bench.leaderboard.ranking import ranked
+    from lgl_bench.runs.suite import AXES
 
     for path in plugins:
         load_plugin(path)
-    axes = {key: given.pop(key) for key in (*AXES, "label_delay")}
+    axes = {key: given.pop(key) for key in AXES}
     seeds, budget = given.pop("seeds"), given.pop("budget")
     folder = out or Path("runs") / Path(suite).stem
     settings = Settings(folder, plugins=tuple(str(path.resolve()) for path in plugins), **given)

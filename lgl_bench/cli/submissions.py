@@ -43,7 +43,7 @@ def new(kind: str, name: str, to: Path | None, force: bool, as_json: bool) -> No
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="Source that goes with it.")
 @click.option("--partial", is_flag=True, help="Pack a run that is not finished.")
 @click.option("--weights/--no-weights", default=True, show_default=True, help="Pack weights, for verify --rescore.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams, for --partial.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @click.option("--force", is_flag=True, help="Replace an older bundle.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def submit(out: Path, to: Path, as_json: bool, **given: Any) -> None:

@@ -9,6 +9,20 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+_LONGEST_GUESSED = 100  # comparing a name with all there are takes time that grows with its length
+
+
+def quoted(text: object, most: int = 80) -> str:
+    r"""A text from outside as a message shows it: in quotes, on one line, printable, and short.
+
+    >>> print(quoted("two\nlines"), quoted("x" * 1000, most=3))
+    'two\nlines' 'xxx...' (1,000 characters)
+    """
+    whole = str(text)
+    kept = whole if len(whole) <= most else whole[:most] + "..."
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in kept)
+    return f"'{plain}'" if len(whole) <= most else f"'{plain}' ({len(whole):,} characters)"
+
 
 class LglBenchError(Exception):
     """Base of every error that lgl-bench raises on purpose."""
@@ -40,9 +54,10 @@ class UnknownNameError(UsageError):
     """A name that nothing is registered under."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], remedy: str) -> None:
-        guesses = difflib.get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.6)
+        guessed = name.lower() if len(name) <= _LONGEST_GUESSED else ""
+        guesses = difflib.get_close_matches(guessed, sorted(known), n=1, cutoff=0.6)
         guess = f"; did you mean '{guesses[0]}'?" if guesses else "."
-        super().__init__(f"unknown {kind} '{name}'{guess} {remedy}")
+        super().__init__(f"unknown {kind} {quoted(name)}{guess} {remedy}")
 
 
 class DuplicateNameError(UsageError):

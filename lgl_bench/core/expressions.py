@@ -1,140 +1,21 @@
-"""Plugins combined by name: `good(odin(eps=0.05, temperature=1000), alpha=0.6)`.
-
-    expression := name [ "(" [ argument { "," argument } ] ")" ]
-    argument   := name "=" value | expression
-    value      := number | word | "true" | "false"
-    name       := letter { letter | digit | "-" | "_" } [ "+" ]
-
-Expressions that come before named values are the plugins a meta-plugin wraps. The canonical text fills in
-defaults, sorts the named values, and is in lower case without spaces.
-"""
+"""Expressions made complete, and made into plugins; see `grammar` for how they are written."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
 import math
-import re
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from lgl_bench.core.errors import UsageError
+from lgl_bench.core.errors import LglBenchError, PluginError, UsageError, quoted
+from lgl_bench.core.grammar import LONGEST, SHOWN, Constant, Expression, constant_text, parse
 from lgl_bench.core.registry import Registry
 
-Constant: TypeAlias = float | int | bool | str
+__all__ = ["Constant", "Expression", "build", "complete", "parse", "signature"]
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_-]*\+?)|(?P<sign>[(),=]))"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A plugin's name, the plugins it wraps, and its named values."""
-
-    name: str
-    arguments: tuple[Expression, ...] = ()
-    parameters: tuple[tuple[str, Constant], ...] = ()
-
-    def __str__(self) -> str:
-        named = [f"{key}={_text(value)}" for key, value in sorted(self.parameters)]
-        inside = ",".join([*map(str, self.arguments), *named])
-        return f"{self.name}({inside})" if inside else self.name
-
-
-def parse(text: str) -> Expression:
-    """An expression from its text.
-
-    >>> str(parse("GOOD( react(energy, percentile=80), alpha=.5)"))
-    'good(react(energy,percentile=80),alpha=0.5)'
-    """
-    return _Parser(text).whole()
-
-
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.kind, self.token = "", ""
-        self.start = 0
-        self._next()
-
-    def whole(self) -> Expression:
-        found = self._expression()
-        if self.kind != "end":
-            raise self._error("the end")
-        return found
-
-    def _expression(self) -> Expression:
-        if self.kind != "name":
-            raise self._error("a name")
-        name = self._take().lower()
-        arguments: list[Expression] = []
-        parameters: dict[str, Constant] = {}
-        if self.token == "(":
-            self._take()
-            while self.token != ")":
-                self._argument(arguments, parameters)
-                if self.token == ",":
-                    self._take()
-                    if self.token == ")":
-                        raise self._error("an argument")
-                elif self.token != ")":
-                    raise self._error("',' or ')'")
-            self._take()
-        return Expression(name, tuple(arguments), tuple(sorted(parameters.items())))
-
-    def _argument(self, arguments: list[Expression], parameters: dict[str, Constant]) -> None:
-        here = self.start
-        bare = self.kind == "name" and not self.text[self.at :].lstrip().startswith("(")
-        found = self._expression()
-        if self.token != "=" or not bare:
-            if parameters:
-                raise UsageError(
-                    f"'{self.text}', position {here + 1}: '{found}' stands after a named value; put it first"
-                )
-            arguments.append(found)
-            return
-        self._take()
-        if found.name in parameters:
-            raise UsageError(f"'{self.text}', position {here + 1}: '{found.name}' is given twice")
-        parameters[found.name] = self._value()
-
-    def _value(self) -> Constant:
-        if self.kind == "number":
-            token = self._take()
-            return int(token) if re.fullmatch(r"[-+]?\d+", token) else float(token)
-        if self.kind == "name":
-            word = self._take().lower()
-            return {"true": True, "false": False}.get(word, word)
-        raise self._error("a number or a word")
-
-    def _take(self) -> str:
-        token = self.token
-        self._next()
-        return token
-
-    def _next(self) -> None:
-        rest = self.text[self.at :]
-        self.start = self.at + len(rest) - len(rest.lstrip())
-        if not rest.strip():
-            self.kind, self.token = "end", ""
-            return
-        match = _TOKEN.match(self.text, self.at)
-        if match is None:
-            raise UsageError(
-                f"'{self.text}', position {self.start + 1}: '{self.text[self.start]}' has no place in an expression "
-                "such as good(odin, alpha=0.6)"
-            )
-        self.kind = match.lastgroup or ""
-        self.token = match[self.kind]
-        self.at = match.end()
-
-    def _error(self, expected: str) -> UsageError:
-        found = f"'{self.token}'" if self.token else "nothing more"
-        return UsageError(f"'{self.text}', position {self.start + 1}: expected {expected}, found {found}")
+_LARGEST = 2**63 - 1  # what numpy and torch hold as an integer
 
 
 def complete(
@@ -168,19 +49,41 @@ def complete(
             raise UsageError(f"{registry.kind} '{expression.name}' needs a value for '{name}'")
         values[name] = _cast(value, kind, f"{registry.kind} '{expression.name}', {name}")
     arguments = tuple(complete(argument, registry, preset) for argument in expression.arguments)
-    return Expression(expression.name, arguments, tuple(sorted(values.items())))
+    whole = Expression(expression.name, arguments, tuple(sorted(values.items())))
+    if len(str(whole)) > LONGEST:
+        raise UsageError(
+            f"{quoted(whole, SHOWN)}: with all its values written out an expression has at most {LONGEST} characters"
+        )
+    return whole
 
 
 def build(expression: Expression, registry: Registry[Any]) -> Any:
-    """The plugin an expression names, with everything it wraps."""
-    whole = complete(expression, registry)
-    arguments = [build(argument, registry) for argument in whole.arguments]
-    return registry.get(whole.name)(*arguments, **dict(whole.parameters))
+    """The plugin an expression names, with everything it wraps.
+
+    Raises:
+        UsageError: A name or value is wrong, or the plugin does not take the values.
+    """
+    return _built(complete(expression, registry), registry)
+
+
+def _built(whole: Expression, registry: Registry[Any]) -> Any:
+    arguments = [_built(argument, registry) for argument in whole.arguments]
+    plugin = registry.get(whole.name)
+    try:
+        return plugin(*arguments, **dict(whole.parameters))
+    except LglBenchError:
+        raise
+    except Exception as error:  # whatever a plugin of somebody's own raises, a value out of its range comes first
+        reason = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{registry.kind} {quoted(whole, SHOWN)} cannot be made: {reason[:LONGEST]}") from error
 
 
 def signature(plugin: Any) -> tuple[list[str], dict[str, tuple[Any, Any]]]:
     """Names of wrapped plugins (parameters called `base`), and named values with type and default."""
-    hints = typing.get_type_hints(plugin.__init__) if plugin.__init__ is not object.__init__ else {}
+    try:
+        hints = typing.get_type_hints(plugin.__init__) if plugin.__init__ is not object.__init__ else {}
+    except (NameError, TypeError) as error:
+        raise PluginError(f"the types that {plugin.__qualname__} declares cannot be resolved: {error}") from error
     wrapped, accepted = [], {}
     for name, parameter in inspect.signature(plugin).parameters.items():
         if name == "base":
@@ -193,12 +96,15 @@ def signature(plugin: Any) -> tuple[list[str], dict[str, tuple[Any, Any]]]:
 def _cast(value: Constant, kind: Any, what: str) -> Constant:
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"{what} = {value}: it must be finite")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
     whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
     if kind is bool and isinstance(value, bool):
         return value
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+    if kind is float and number:
         return float(value)
-    if kind is int and whole and not isinstance(value, bool):
+    if kind in (int, Any) and whole and number and not -_LARGEST <= float(value) <= _LARGEST:
+        raise UsageError(f"{what} = {constant_text(value)}: an integer lies between -2**63 and 2**63")
+    if kind is int and whole and number:
         return int(value)
     if kind is str and isinstance(value, str):
         return value
@@ -206,9 +112,6 @@ def _cast(value: Constant, kind: Any, what: str) -> Constant:
         return value
     if kind is Any:
         return value
-    wanted = " or ".join(map(str, typing.get_args(kind))) if typing.get_args(kind) else kind.__name__
-    raise UsageError(f"{what} = {_text(value)}: expected {wanted}")
-
-
-def _text(value: Constant) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
+    options = typing.get_args(kind)
+    wanted = " or ".join(map(str, options)) if options else getattr(kind, "__name__", str(kind))
+    raise UsageError(f"{what} = {constant_text(value)}: expected {wanted}")

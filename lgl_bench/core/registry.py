@@ -16,7 +16,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from lgl_bench.core.errors import DuplicateNameError, PluginError, UnknownNameError
+from lgl_bench.core.errors import DuplicateNameError, PluginError, UnknownNameError, quoted
+from lgl_bench.core.grammar import is_name
 
 T = TypeVar("T")
 _ONLY_BUILT_IN: ContextVar[bool] = ContextVar("only_built_in", default=False)
@@ -55,7 +56,10 @@ class Registry(Generic[T]):
         self._announced = False
 
     def register(self, name: str) -> Callable[[T], T]:
-        """Decorator that registers a plugin under `name`. A second one under the same name raises."""
+        """Decorator that registers a plugin under `name`.
+
+        A second one under the same name raises, and so does a name that no expression can ask for.
+        """
 
         def decorate(plugin: T) -> T:
             self._add(name, plugin)
@@ -96,6 +100,11 @@ class Registry(Generic[T]):
         return name in self._plugins and (not _ONLY_BUILT_IN.get() or self.is_built_in(str(name)))
 
     def _add(self, name: str, plugin: T) -> None:
+        if not is_name(name):
+            raise PluginError(
+                f"{quoted(name)} cannot be the name of a {self.kind} ({_where(plugin)}): use lower-case letters, "
+                "digits, - and _, a letter first and perhaps a + at the end, such as my-method"
+            )
         taken = self._plugins.get(name)
         if taken is not None and taken is not plugin:
             raise DuplicateNameError(
@@ -113,6 +122,9 @@ class Registry(Generic[T]):
             return
         self._announced = True
         for point in entry_points(group=self.group):
+            if not is_name(point.name):
+                self._broken[point.name] = f"{quoted(point.name)} cannot be the name of a {self.kind}"
+                continue
             try:
                 plugin = point.load()
             except Exception as error:  # a broken package must not take the others down

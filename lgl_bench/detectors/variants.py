@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
+from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression
 from lgl_bench.detectors import detectors
+
+MOST_VARIANTS = 1_000
+"""Every one of them is scored on every fit."""
 
 
 def variants(expression: Expression) -> list[Expression]:
@@ -18,8 +23,15 @@ def variants(expression: Expression) -> list[Expression]:
     """
     given = dict(expression.parameters)
     free = {name: values for name, values in detectors.get(expression.name).grid.items() if name not in given}
+    wrapped = [variants(argument) for argument in expression.arguments]
+    count = math.prod(map(len, (*wrapped, *free.values())))
+    if count > MOST_VARIANTS:
+        raise UsageError(
+            f"'{expression}' stands for {count:,} settings to choose among; at most {MOST_VARIANTS:,} are tried: "
+            "give values for some of its parameters"
+        )
     return [
         Expression(expression.name, arguments, tuple(sorted({**given, **dict(zip(free, values, strict=True))}.items())))
-        for arguments in product(*(variants(argument) for argument in expression.arguments))
+        for arguments in product(*wrapped)
         for values in product(*free.values())
     ]

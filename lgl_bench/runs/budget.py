@@ -5,9 +5,10 @@ Steps are counted, not epochs: an epoch is one step on the whole graph, but seve
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lgl_bench.core.errors import UnknownNameError
+from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, complete
 from lgl_bench.runs.presets import Preset
 from lgl_bench.thresholds import thresholds
@@ -75,6 +76,23 @@ class Budget:
         epochs = min(training.epochs, caps.steps)
         training = replace(training, epochs=epochs, steps=caps.steps, warm_steps=caps.warm_steps)
         return replace(preset, backbone=parameters, training=training)
+
+    def cap_swept(self, preset: Preset, swept: Mapping[str, float]) -> Preset:
+        """The preset with swept values of the backbone in place, within the budget.
+
+        Raises:
+            UsageError: A swept value is beyond the budget: capped, its row would show another value than was run.
+        """
+        capped = self.cap(preset)
+        given = replace(capped, backbone={**capped.backbone, **swept})
+        allowed = self.cap(given).backbone
+        for name, value in swept.items():
+            if allowed[name] != value:
+                raise UsageError(
+                    f"the sweep asks for {name} = {value:g}; the budget {self.name} allows {allowed[name]:g}: "
+                    "take the value out, or give a larger --budget"
+                )
+        return given
 
     def cap_threshold(self, given: Expression) -> Expression:
         """The threshold with its defaults filled in, within the budget."""

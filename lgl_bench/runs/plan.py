@@ -9,11 +9,13 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import parse
+from lgl_bench.core.expressions import parse, signature
 from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.answers import why_not
@@ -25,6 +27,9 @@ from lgl_bench.runs.suite import Suite
 from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit, unit_key
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
+
+MOST_SEEDS = 1_000
+MOST_CHAINS = 100_000
 
 
 @dataclass(slots=True)
@@ -95,8 +100,7 @@ def make_plan(
 ) -> Plan:
     """The plan of a suite on opened streams."""
     count = budget.seeds if seeds is None else seeds
-    if count < 1:
-        raise UsageError(f"--seeds {count}: at least one is needed")
+    _check_size(suite, streams, count)
     if threads < 1:
         raise UsageError(f"--threads {threads}: at least one is needed")
     plan = Plan(suite, budget, count)
@@ -112,6 +116,19 @@ def make_plan(
             )
             _add(plan, stream, prefixes, start, swept, presets)
     return plan
+
+
+def _check_size(suite: Suite, streams: dict[str, Stream], seeds: int) -> None:
+    """A plan is made of every chain before anything runs: one that nobody could finish is refused before it is made."""
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise UsageError(f"--seeds {seeds}: at least one is needed, and at most {MOST_SEEDS:,} are taken")
+    swept = prod(map(len, suite.sweep.values()))
+    chains = len(streams) * max(1, len(suite.split)) * len(suite.backbones) * swept * seeds
+    if chains > MOST_CHAINS:
+        raise UsageError(
+            f"the suite {suite.name} asks for {chains:,} chains of fits, one for each stream, split, backbone, swept "
+            f"value and seed; at most {MOST_CHAINS:,} are run at once: take fewer seeds or make several suites of it"
+        )
 
 
 def threshold_texts(suite: Suite) -> list[str]:
@@ -176,8 +193,15 @@ def _preset(
     presets: PresetFile | None,
 ) -> Preset:
     tuned = presets.fit(stream, split, backbone, head) if presets else None
-    chosen = plan.budget.cap(tuned or preset(stream, split, backbone, head))
-    return replace(chosen, backbone={**chosen.backbone, **swept}) if swept else chosen
+    values = _typed(backbone, swept)
+    return plan.budget.cap_swept(tuned or preset(stream, split, backbone, head), values)
+
+
+def _typed(backbone: str, swept: dict[str, float]) -> dict[str, float]:
+    """Swept values as the backbone takes them: 32.0 is no width."""
+    _, accepted = signature(backbones.get(backbone))
+    whole = {name for name, (kind, _) in accepted.items() if kind is int}
+    return {name: int(value) if name in whole and value.is_integer() else value for name, value in swept.items()}
 
 
 def _sweeps(suite: Suite) -> list[dict[str, float]]:

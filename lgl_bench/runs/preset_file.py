@@ -20,20 +20,24 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.expressions import Constant, Expression, parse
+from lgl_bench.core.fields import Flag, Line, Number, Whole, Word, first_problem
+from lgl_bench.core.toml import LONGEST_PATH, read_toml, to_toml
 from lgl_bench.runs.presets import Preset
-from lgl_bench.runs.toml import to_toml
 from lgl_bench.training.trainer import TrainingParameters
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
+_MOST_ENTRIES = 10_000
+_MOST_EPOCHS = 1_000_000
+_Count: TypeAlias = Annotated[Whole, Field(ge=1)]
+_Parameter: TypeAlias = Flag | Whole | Number | Line | tuple[Whole, ...]
 
 
 class DetectorEntry(BaseModel):
@@ -47,9 +51,9 @@ class DetectorEntry(BaseModel):
 
     model_config = _STRICT
 
-    expression: str
-    auroc: float | None = None
-    candidates: int = Field(default=1, ge=1)
+    expression: Line
+    auroc: Number | None = None
+    candidates: _Count = 1
 
     @field_validator("expression")
     @classmethod
@@ -71,13 +75,13 @@ class Tuned(BaseModel):
     model_config = _STRICT
 
     metric: Literal["accuracy", "auroc"]
-    value: float
-    seeds: int = Field(ge=1)
-    budget: str
+    value: Number
+    seeds: _Count
+    budget: Line
     search: Literal["grid", "tpe"]
-    protocol: str
-    checksum: str
-    lgl_bench: str
+    protocol: Line
+    checksum: Line
+    lgl_bench: Line
 
 
 class FitEntry(BaseModel):
@@ -92,14 +96,14 @@ class FitEntry(BaseModel):
 
     model_config = _STRICT
 
-    stream: str
-    split: str
-    backbone: str
-    head: str
-    epochs: int = Field(ge=1)
-    lr: float = Field(gt=0, le=1e30)
-    parameters: dict[str, bool | int | float | str | tuple[int, ...]] = {}
-    studies: dict[str, Annotated[int, Field(ge=0)]] = {}
+    stream: Line
+    split: Line
+    backbone: Line
+    head: Line
+    epochs: _Count = Field(le=_MOST_EPOCHS)
+    lr: Number = Field(gt=0, le=1e30)
+    parameters: dict[Word, _Parameter] = {}
+    studies: dict[Line, Annotated[Whole, Field(ge=0)]] = {}
     tuned: Tuned | None = None
     detectors: tuple[DetectorEntry, ...] = ()
 
@@ -124,8 +128,8 @@ class PresetFile(BaseModel):
 
     model_config = _STRICT
 
-    name: str = Field(min_length=1)
-    fits: tuple[FitEntry, ...] = ()
+    name: Word
+    fits: tuple[FitEntry, ...] = Field(default=(), max_length=_MOST_ENTRIES)
 
     @field_validator("name")
     @classmethod
@@ -210,12 +214,7 @@ def _merge(given: Expression, found: Expression) -> Expression:
 
 def load_presets(path: Path) -> PresetFile:
     """A preset file, checked."""
-    try:
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UsageError(f"the preset file {path} does not exist; 'lgl-bench tune --out {path}' makes one") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"the preset file {path} cannot be read: {error}") from error
+    fields = read_toml(path, "the preset file", missing=f"'lgl-bench tune --out {path}' makes one")
     return _checked(fields, path)
 
 
@@ -270,11 +269,6 @@ def _over(entry: FitEntry, old: FitEntry | None) -> FitEntry:
 
 def _checked(fields: dict[str, Any], path: Path) -> PresetFile:
     try:
-        return PresetFile(**fields)
+        return PresetFile.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        where = f"field '{place}': " if place else ""
-        raise UsageError(f"the preset file {path}: {where}{first['msg']}") from error
-    except TypeError as error:
-        raise UsageError(f"the preset file {path}: {error}") from error
+        raise UsageError(f"the preset file {quoted(path, LONGEST_PATH)}: {first_problem(error)}") from error

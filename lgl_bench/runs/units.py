@@ -7,16 +7,15 @@ that determines its weights, the key of its parent among it.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import Expression, parse
+from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
 from lgl_bench.core.registry import Registry
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
@@ -24,8 +23,13 @@ from lgl_bench.protocols import Protocol, protocols
 from lgl_bench.thresholds import thresholds
 from lgl_bench.training.trainer import TrainingParameters
 
-STORE_FORMAT = 2
-_LIBRARIES = {"abc", "builtins", "torch", "typing"}
+STORE_FORMAT = 3
+FIT_CODE = ("protocols", "backbones", "heads", "training")
+"""Sub-packages that a fit depends on, with all that they import."""
+ANSWER_CODE = ("detectors.good", "detectors.mapping")
+"""Modules that every answer depends on, whichever detector it is of, with all that they import."""
+RUN_CODE = ("runs.answers", "runs.execute")
+"""Modules that put fits and answers together. What else they import is code of the above, or is in the key itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "seed": chain.seed,
         "threads": chain.threads,
         "device": chain.device,
-        "sources": [_source_digest(backbones, chain.backbone), _source_digest(heads, chain.head)],
+        "sources": [_fit_code(), *(_plugin_digest(*one) for one in _fit_plugins(chain))],
         "versions": _versions(),
         "format": STORE_FORMAT,
     }
@@ -129,43 +133,64 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
 
 
 def answer_digest(expression: Expression) -> str:
-    """Digest of the sources of every detector in an expression: answers of another source are made again."""
-    digests = [_source_digest(detectors, expression.name), *(answer_digest(part) for part in expression.arguments)]
-    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+    """Digest of the code of every detector in an expression: answers of other code are made again."""
+    names = [expression.name]
+    waiting = list(expression.arguments)
+    while waiting:
+        part = waiting.pop()
+        names.append(part.name)
+        waiting += part.arguments
+    return _combined(_answer_code(), *(_plugin_digest(detectors, name) for name in names))
 
 
 def decision_digest(detector: Expression, threshold: Expression) -> str:
-    """Digest of the sources of a detector and the threshold that decides on it."""
-    return answer_digest(detector) + _source_digest(thresholds, threshold.name)
+    """Digest of the code of a detector and of the threshold that decides on it."""
+    return _combined(answer_digest(detector), _plugin_digest(thresholds, threshold.name))
 
 
-@cache
 def named_digest(name: str) -> str:
     """The same for what fit.json calls `EXPR` or `EXPR|THRESHOLD`."""
-    detector, _, threshold = name.partition("|")
-    if threshold:
-        return decision_digest(parse(detector), parse(threshold))
-    return answer_digest(parse(detector))
+    detector, threshold = _parsed(name)
+    return answer_digest(detector) if threshold is None else decision_digest(detector, threshold)
 
 
 def column_digests(columns: Iterable[str]) -> dict[str, str]:
-    """Digests of the plugins behind the columns of answers, by what fit.json calls them."""
+    """Digests of the code behind the columns of answers, by what fit.json calls them."""
     names = [str(column).partition(":") for column in columns]
     return {name: named_digest(name) for kind, _, name in names if kind in ("novelty", "rejected")}
 
 
-def _source_digest(registry: Registry[Any], name: str) -> str:
+@cache
+def _parsed(name: str) -> tuple[Expression, Expression | None]:
+    detector, _, threshold = name.partition("|")
+    return parse(detector), parse(threshold) if threshold else None
+
+
+def _fit_plugins(chain: ChainSpec) -> list[tuple[Registry[Any], str]]:
+    return [(protocols, chain.protocol.name), (backbones, chain.backbone), (heads, chain.head)]
+
+
+def _plugin_digest(registry: Registry[Any], name: str) -> str:
     return _digest_of(registry.get(name))
 
 
 @cache
 def _digest_of(plugin: Any) -> str:
-    """Digest of the source files of a plugin and of the bases it is built on, libraries apart."""
-    bases = [base for base in plugin.__mro__ if base.__module__.split(".")[0] not in _LIBRARIES]
-    digest = hashlib.sha256()
-    for file in sorted({file for base in bases if (file := inspect.getsourcefile(base))}):
-        digest.update(Path(file).read_bytes())
-    return digest.hexdigest()[:16]
+    return digest(closure(plugin_files(plugin)))
+
+
+@cache
+def _fit_code() -> str:
+    return digest([*closure(package_files(*FIT_CODE)), *package_files(*RUN_CODE)])
+
+
+@cache
+def _answer_code() -> str:
+    return digest([*closure(package_files(*ANSWER_CODE)), *package_files(*RUN_CODE)])
+
+
+def _combined(*digests: str) -> str:
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
 
 
 @cache

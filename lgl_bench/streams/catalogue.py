@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 from pydantic import ValidationError
 
-from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
+from lgl_bench.core.errors import DataError, UnknownNameError, UsageError, quoted
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.fields import first_problem
 from lgl_bench.core.resources import shipped
 from lgl_bench.streams.describe import describe
 from lgl_bench.streams.fetch import Download, fetch
@@ -83,9 +85,7 @@ def twin(name: str) -> Stream:
     try:
         recipe = Recipe(**{**manifest.twin.model_dump(), **dict(expression.parameters)})
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"'{name}': '{place}' of the recipe: {first['msg']}") from error
+        raise UsageError(f"{quoted(name)}: its recipe: {first_problem(error)}") from error
     return generate(recipe, info)
 
 
@@ -106,6 +106,7 @@ def import_stream(
         raise UsageError(f"'{name}' is the name of an embedded twin; choose another, real data must not pass for one")
     if not name or name != Path(name).name or name.startswith("."):
         raise UsageError(f"'{name}' cannot be a stream's name; use letters, digits and dashes")
+    given: dict[str, Any] = dict(options or {})
     chosen = format_name or (manifest.format if manifest else "table")
     if not source.exists():
         raise DataError(f"{source} does not exist; --from names the folder or archive with the data")
@@ -113,8 +114,8 @@ def import_stream(
         raise UsageError(f"{folder / name} exists already; give --force to replace it")
     if manifest and chosen == manifest.format:
         check_parts(manifest, source)
-        options = {**manifest.options, **(options or {})}
-    raw = importers.get(chosen)(source, dict(options or {}))
+        given = {**manifest.options, **given}
+    raw = importers.get(chosen)(source, given)
     info = StreamInfo(
         name=name,
         source=(manifest.homepage or manifest.title) if manifest else str(source.name),

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import tomllib
 import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lgl_bench.core.errors import DataError, StatisticsWarning
+from lgl_bench.core.errors import DataError, StatisticsWarning, quoted
+from lgl_bench.core.fields import Flag, Line, Number, Whole, Word, first_problem
+from lgl_bench.core.toml import LONGEST_PATH, read_toml
 from lgl_bench.streams.generator import Recipe
 
 _LARGEST_PART = 2**30  # a larger member of a zip is left to the limits of its extraction
+
+
+_Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class _Strict(BaseModel):
@@ -27,9 +31,9 @@ class _Strict(BaseModel):
 class File(_Strict):
     """A file to download: mirrors in order, and its sha256 where it is known."""
 
-    name: str
-    urls: tuple[str, ...] = Field(min_length=1)
-    sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    name: Word
+    urls: tuple[Line, ...] = Field(min_length=1)
+    sha256: _Sha256 | None = None
 
 
 class Statistic(_Strict):
@@ -45,12 +49,12 @@ class Statistic(_Strict):
         source: Where it was published.
     """
 
-    figure: str
-    value: float
+    figure: Word
+    value: Number
     counts: Literal["arcs", "pairs", "lines", ""] = ""
-    verified: bool
-    digits: int = 0
-    source: str = ""
+    verified: Flag
+    digits: Whole = Field(default=0, ge=0, le=15)
+    source: Line = ""
 
 
 class Manifest(_Strict):
@@ -64,19 +68,19 @@ class Manifest(_Strict):
         twin: Recipe of the embedded twin, where there is one.
     """
 
-    name: str = Field(pattern="^[a-z0-9][a-z0-9-]*$")
-    title: str
-    description: str
-    format: str
-    options: dict[str, Any] = {}
-    licence: str
-    citation: str
-    homepage: str = ""
-    notes: str = ""
-    t0: int | None = None
-    class_names: tuple[str, ...] = ()
+    name: Annotated[Word, Field(pattern="^[a-z0-9][a-z0-9-]*$")]
+    title: Line
+    description: Line
+    format: Word
+    options: dict[Word, Flag | Whole | Number | Line] = {}
+    licence: Line
+    citation: Line
+    homepage: Line = ""
+    notes: Line = ""
+    t0: Whole | None = None
+    class_names: tuple[Line, ...] = ()
     files: tuple[File, ...] = ()
-    parts: dict[str, str] = {}
+    parts: dict[Line, _Sha256] = {}
     statistics: tuple[Statistic, ...] = ()
     twin: Recipe | None = None
 
@@ -84,16 +88,13 @@ class Manifest(_Strict):
 def read_manifest(path: Path) -> Manifest:
     """A manifest, checked field by field."""
     path = Path(path)
+    fields = read_toml(path, "the manifest", DataError)
     try:
-        return Manifest(**tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise DataError(f"the manifest {path} cannot be read: {error.strerror or error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"the manifest {path} is no TOML: {error}; mend it") from error
+        return Manifest.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"the manifest {path}: field '{place}': {first['msg']}; mend or remove it") from error
+        raise DataError(
+            f"the manifest {quoted(path, LONGEST_PATH)}: {first_problem(error)}; mend or remove it"
+        ) from error
 
 
 def check_parts(manifest: Manifest, source: Path) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from lgl_bench.core.fields import Flag, Number, Whole
+
+_MOST_TIMES = 10_000
+_MOST_VERTICES = 1_000_000
+_MOST_VALUES = 20_000_000  # of any table that is drawn: some 200 MB
+_Time: TypeAlias = Annotated[Whole, Field(ge=-(2**31), le=2**31)]
 
 
 class Recipe(BaseModel):
@@ -41,28 +48,28 @@ class Recipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    times: tuple[int, ...] = Field(min_length=1)
-    growth: tuple[int, ...]
-    births: tuple[int, ...]
-    deaths: dict[int, int] = {}
-    birth_size: int = Field(default=8, ge=1)
-    links: float = Field(default=3.0, ge=0)
-    homophily: float = Field(default=0.8, ge=0, le=1)
-    same_year: float = Field(default=0.0, ge=0, le=1)
-    skew: int = Field(default=2, ge=1)
-    isolated: float = Field(default=0.0, ge=0, le=1)
-    features: int = Field(default=32, ge=1)
+    times: tuple[_Time, ...] = Field(min_length=1, max_length=_MOST_TIMES)
+    growth: tuple[Whole, ...]
+    births: tuple[Whole, ...]
+    deaths: dict[int, Whole] = {}
+    birth_size: Whole = Field(default=8, ge=1)
+    links: Number = Field(default=3.0, ge=0)
+    homophily: Number = Field(default=0.8, ge=0, le=1)
+    same_year: Number = Field(default=0.0, ge=0, le=1)
+    skew: Whole = Field(default=2, ge=1)
+    isolated: Number = Field(default=0.0, ge=0, le=1)
+    features: Whole = Field(default=32, ge=1)
     feature_kind: Literal["dense", "sparse"] = "dense"
-    signal: float = Field(default=0.5, ge=0)
-    words: int = Field(default=12, ge=1)
-    vocabulary: int = Field(default=20, ge=1)
-    own_at_birth: float = Field(default=1.0, ge=0, le=1)
-    divergence_years: int = Field(default=4, ge=1)
-    borrowed: float = Field(default=0.0, ge=0, le=1)
-    drift: float = Field(default=0.0, ge=0)
-    label_noise: float = Field(default=0.0, ge=0, le=1)
-    split: bool = False
-    seed: int = 0
+    signal: Number = Field(default=0.5, ge=0)
+    words: Whole = Field(default=12, ge=1)
+    vocabulary: Whole = Field(default=20, ge=1)
+    own_at_birth: Number = Field(default=1.0, ge=0, le=1)
+    divergence_years: Whole = Field(default=4, ge=1)
+    borrowed: Number = Field(default=0.0, ge=0, le=1)
+    drift: Number = Field(default=0.0, ge=0)
+    label_noise: Number = Field(default=0.0, ge=0, le=1)
+    split: Flag = False
+    seed: Whole = 0
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -72,4 +79,30 @@ class Recipe(BaseModel):
             raise ValueError("times must ascend")
         if min(self.growth) < 0 or min(self.births) < 0 or self.births[0] < 1:
             raise ValueError("growth and births are counts, and the first year needs a class")
+        for what, count, most in self._sizes():
+            if count > most:
+                raise ValueError(f"it would have {count:,.0f} {what}; at most {most:,} are generated")
         return self
+
+    def _sizes(self) -> list[tuple[str, float, int]]:
+        """What is generated, how much of it, and how much may be: known before anything is drawn."""
+        years, classes = len(self.times), sum(self.births)
+        vertices = sum(self.growth) + classes * self.birth_size
+        own = self.features if self.feature_kind == "dense" else self.vocabulary + self.drift * self._span
+        return [
+            ("vertices", vertices, _MOST_VERTICES),
+            ("classes times years", classes * years, _MOST_VERTICES),
+            ("draws for its edges", vertices * (1 + self.links) * self.skew, _MOST_VALUES),
+            ("pairs of a class and an edge", vertices * self.links * classes, 50 * _MOST_VALUES),
+            ("features", self.features, _MOST_VERTICES),
+            (
+                "values of features",
+                vertices * (self.features if self.feature_kind == "dense" else self.words),
+                _MOST_VALUES,
+            ),
+            ("values that classes have of their own", classes * years * own, _MOST_VALUES),
+        ]
+
+    @property
+    def _span(self) -> int:
+        return self.times[-1] - self.times[0]

@@ -23,6 +23,7 @@ from lgl_bench.submissions.answers import read_answers
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.opening import Bundle
 
+_MOST_PAIRS = 20_000_000  # of a row with another row or a chain: each is looked at
 STATUSES = ("ok", "skipped", "failed", "diverged")
 
 
@@ -48,6 +49,9 @@ def load_bundle(bundle: Bundle, data_dir: Path | None) -> Loaded:
 
 def _load_bundle(bundle: Bundle, data_dir: Path | None) -> Loaded:
     description = describe(bundle.json("plan.json"))
+    rows, chains = len(description.rows), len(description.chains)
+    if rows * max(rows, chains) > _MOST_PAIRS:
+        raise BundleError(f"plan.json has {rows:,} rows and {chains:,} chains; that is more than is looked through")
     streams: dict[str, Stream] = {}
     for name, checksum in description.streams.items():
         check_stream_name(name)

@@ -20,17 +20,28 @@ import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import Expression, parse
-from lgl_bench.core.registry import Registry
+from lgl_bench.core.registry import Registry, only_built_in
 from lgl_bench.runs.description import Description, describe
 from lgl_bench.runs.rebuild import rebuild
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
+from lgl_bench.streams.checksum import stream_checksum
+from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.environment import Scrubber, dump, environment
-from lgl_bench.submissions.layout import FORMAT, MANIFEST, FileEntry, Manifest, limit_of, refuse_name, refuse_submitter
+from lgl_bench.submissions.layout import (
+    FORMAT,
+    MANIFEST,
+    BundleError,
+    FileEntry,
+    Manifest,
+    limit_of,
+    refuse_name,
+    refuse_submitter,
+)
 from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.recompute import recompute
 from lgl_bench.submissions.tables import as_text
-from lgl_bench.submissions.verify import check_free
+from lgl_bench.submissions.verify import check_free, verify
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -73,7 +84,8 @@ def submit(
         partial: Whether missing fits are allowed.
         weights: Whether weights go with it, so that built-in methods can answer again from them.
         force: Whether an older bundle is replaced.
-        data_dir: Folder of the streams; only a partial run needs them, because its rows are still to be made.
+        data_dir: Folder of the streams. If they are there the rows are made anew, as a reviewer makes them, and the
+            bundle is verified before it is handed over.
     """
     if refuse_submitter(submitter):
         raise UsageError(f"--submitter {ascii(submitter)}: {refuse_submitter(submitter)}")
@@ -85,8 +97,7 @@ def submit(
     try:
         packing = _Packing(RunStore(out), place, Scrubber(out), data_dir)
         notes = packing.fill(partial, weights, plugins, submitter)
-        with opened(place):  # what we could not open ourselves must not be sent
-            pass
+        notes += _verified(place, packing.streams, data_dir)
         size = sum(entry.size for entry in packing.files.values())
         _deliver(place, to)
     finally:
@@ -98,24 +109,28 @@ class _Packing:
     """A bundle in the making."""
 
     def __init__(self, store: RunStore, place: Path, scrub: Scrubber, data_dir: Path | None) -> None:
-        self.store, self.place, self.scrub, self.data_dir = store, place, scrub, data_dir
+        self.store, self.place, self.scrub = store, place, scrub
         self.files: dict[str, FileEntry] = {}
+        self.description = describe(store.plan())
+        self.streams = _streams(self.description, data_dir)
 
     def fill(self, partial: bool, weights: bool, plugins: Sequence[Path], submitter: str) -> list[str]:
         """Writes every file, the manifest last."""
-        plan = self.store.plan()
-        plan["stand_ins"] = self.scrub.json(plan.get("stand_ins", {}))
-        description = describe(plan)
+        description = self.description
         missing = [key for key in description.fits if self.store.fit(key) is None]
         if missing and not partial:
             raise DataError(
                 f"{self.store.folder} is not finished: {len(missing)} of {len(description.fits)} fits are missing; "
                 "run the same command again to finish it, or give --partial"
             )
+        plan = self.store.plan()
+        plan["stand_ins"] = {name: self.scrub(reason) for name, reason in description.stand_ins.items()}
         self._write("plan.json", dump(plan))
         self._write("environment.json", dump(environment()))
-        if missing:
-            years, frame = self._graded(description)
+        if isinstance(self.streams, dict):
+            years, frame = self._graded(self.streams)
+        elif missing:
+            raise DataError(f"the rows of an unfinished run are still to be made: {self.streams}")
         else:
             years, frame = self._read_years(), self._read_board()
         self._write("leaderboard.csv", self._board(frame, submitter))
@@ -127,11 +142,11 @@ class _Packing:
         self._write(MANIFEST, dump(manifest.model_dump()))
         return _notes(description, bool(plugins), weights, without)
 
-    def _graded(self, description: Description) -> tuple[Any, pd.DataFrame]:
-        """The rows of a run that has not made its own yet."""
-        streams = {name: load(name, self.data_dir) for name in description.streams}
-        plan, _ = rebuild(description, streams)
-        years, frame = recompute(plan, self.store, streams, description.provenance)
+    def _graded(self, streams: dict[str, Stream]) -> tuple[Any, pd.DataFrame]:
+        """The rows of the run, made from its answers as a reviewer makes them."""
+        with only_built_in():
+            plan, _ = rebuild(self.description, streams)
+            years, frame = recompute(plan, self.store, streams, self.description.provenance)
         if not len(years):
             raise DataError(f"{self.store.folder} has no fit yet; there is nothing to submit")
         return pa.Table.from_pandas(years, preserve_index=False), as_text(frame)
@@ -171,7 +186,7 @@ class _Packing:
         noted = self.store.fit(key)
         if noted is None:
             return True
-        self._write(f"fits/{key}.json", dump(self.scrub.json(noted)))
+        self._write(f"fits/{key}.json", dump(self.scrub.record(noted)))
         kept = self.store.weights(key) if weights else None
         if kept is not None:
             self._write(f"fits/{key}.safetensors", kept)
@@ -196,6 +211,33 @@ class _Packing:
         if len(data) > limit:
             raise DataError(f"{name} holds {len(data):,} bytes; no reviewer reads more than {limit:,}")
         self.files[name] = FileEntry(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+
+
+def _streams(description: Description, data_dir: Path | None) -> dict[str, Stream] | str:
+    """The streams of a run, if they are available as it had them; otherwise why not."""
+    found: dict[str, Stream] = {}
+    for name, checksum in description.streams.items():
+        try:
+            found[name] = load(name, data_dir)
+        except (DataError, UsageError) as error:
+            return str(error)
+        if stream_checksum(found[name]) != checksum:
+            return f"the stream {name} here is not the one that was run on: its checksum differs"
+    return found
+
+
+def _verified(place: Path, streams: dict[str, Stream] | str, data_dir: Path | None) -> list[str]:
+    """Raises where a reviewer would refuse the bundle; notes where that cannot be told."""
+    if isinstance(streams, str):
+        with opened(place):  # what we could not open ourselves must not be sent
+            return [f"the bundle was not verified here: {streams}"]
+    try:
+        found = verify(place, data_dir).differences
+    except BundleError as error:
+        found = [str(error)]
+    if found:
+        raise DataError(f"the bundle would not verify, so it was not made: {found[0]}")
+    return []
 
 
 def _deliver(place: Path, to: Path) -> None:

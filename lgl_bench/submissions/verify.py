@@ -104,7 +104,7 @@ def _verify_loaded(loaded: Loaded) -> Verified:
     staged.prepare()
     notes += stage(loaded, staged)
     years, frame = recompute(plan, staged, loaded.streams, made)
-    columns = read_parquet(bundle.folder / "years.parquet", "years.parquet", len(years) + _MOST_TOO_MANY)
+    columns = read_parquet(bundle.folder / "years.parquet", "years.parquet", len(years) + _MOST_TOO_MANY, text=True)
     found = differences("years.parquet", pd.DataFrame(columns), years, YEAR_KEYS)
     right = as_text(frame)
     given = read_csv((bundle.folder / "leaderboard.csv").read_bytes(), "leaderboard.csv", len(frame) + _MOST_TOO_MANY)

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, build, complete, parse
+from lgl_bench.core.grammar import DEEPEST, LONGEST, LONGEST_NUMBER
 from lgl_bench.core.registry import Registry
 from lgl_bench.detectors import detectors
+from lgl_bench.detectors.variants import variants
 from lgl_bench.thresholds import thresholds
 
 
@@ -140,7 +142,9 @@ def test_a_trailing_comma_and_a_call_that_is_given_a_value_are_refused():
 
 
 def test_a_number_too_large_to_hold_is_refused_like_any_other():
-    assert message(lambda: canonical("knn(k=1e999)")) == "detector 'knn', k = inf: it must be finite"
+    assert message(lambda: canonical("knn(k=1e999)")) == (
+        "'knn(k=1e999)', position 7: 1e999 is larger than any number that can be held"
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,7 @@ EXPRESSIONS = st.recursive(
 
 
 @settings(max_examples=80, deadline=None)
-@given(EXPRESSIONS)
+@given(EXPRESSIONS.filter(lambda expression: len(str(expression)) <= LONGEST))
 def test_the_text_of_an_expression_parses_back_to_it_types_and_all(expression):
     again = parse(str(expression))
     assert again == expression
@@ -220,3 +224,66 @@ def test_the_text_of_an_expression_parses_back_to_it_types_and_all(expression):
 def test_a_canonical_expression_is_complete_already(text):
     once = complete(parse(text), detectors)
     assert complete(parse(str(once)), detectors) == once
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("good(" * 1000 + "msp" + ")" * 1000, f"an expression has at most {LONGEST} characters"),
+        ("good(" * 9 + "msp" + ")" * 9, f"position 45: plugins nest at most {DEEPEST} deep"),
+        ("(" * 100, "position 1: expected a name, found '('"),
+        ("knn(k=" + "1" * 4301 + ")", f"(4,308 characters): an expression has at most {LONGEST} characters"),
+        ("knn(k=" + "1" * 41 + ")", f"position 7: a number has at most {LONGEST_NUMBER} characters, found 41"),
+        ("knn(k=1e99999999999999999999)", "position 7: 1e99999999999999999999 is larger than any number"),
+        ("msp\x00", "'msp\\x00', position 4: '\\x00' has no place"),
+        ("msp\ud800", "'msp\\ud800', position 4: '\\ud800' has no place"),
+        ("knn(k=\u0663)", "position 7: '\u0663' has no place"),
+        ("msp\u00a0", "position 4: '\\xa0' has no place"),
+        ("m\u0131sp", "position 2: '\u0131' has no place"),
+    ],
+)
+def test_whatever_is_given_is_refused_in_one_short_printable_sentence(text, expected):
+    told = message(lambda: parse(text))
+    assert expected in told
+    assert len(told) < 400 and told.isprintable()
+
+
+def test_plugins_nest_as_deep_as_is_allowed_and_build():
+    text = "good(" * DEEPEST + "msp" + ")" * DEEPEST
+    assert build(parse(text), detectors).base.base.alpha == 0.5
+    assert canonical(text).count("alpha=0.5") == DEEPEST
+
+
+def test_an_expression_that_grows_too_long_with_its_defaults_is_refused():
+    registry = Registry("detector", "lgl_bench.test_expressions")
+
+    @registry.register("wordy")
+    class Wordy:
+        def __init__(self, kind: str = "x" * LONGEST) -> None:
+            self.kind = kind
+
+    assert "with all its values written out an expression has at most" in message(lambda: canonical("wordy", registry))
+    assert canonical("wordy(kind=short)", registry) == "wordy(kind=short)"
+
+
+@pytest.mark.parametrize("value", ["1e308", "9223372036854775808", "-1e19", "1" * 40])
+def test_an_integer_that_no_array_can_hold_is_refused(value):
+    assert "an integer lies between -2**63 and 2**63" in message(lambda: build(parse(f"knn(k={value})"), detectors))
+
+
+@pytest.mark.parametrize("raised", [ValueError, OverflowError, KeyError, MemoryError])
+def test_whatever_a_plugins_constructor_raises_is_told_with_the_expression(raised):
+    registry = Registry("detector", "lgl_bench.test_expressions")
+
+    @registry.register("picky")
+    class Picky:
+        def __init__(self, size: int = 1) -> None:
+            raise raised("out of range")
+
+    told = message(lambda: build(parse("picky(size=7)"), registry))
+    assert told.startswith(f"detector 'picky(size=7)' cannot be made: {raised.__name__}:") and "out of range" in told
+
+
+def test_settings_to_choose_among_are_counted_before_they_are_made(monkeypatch):
+    monkeypatch.setattr(detectors.get("odin"), "grid", {"eps": tuple(range(100)), "temperature": tuple(range(100))})
+    assert "stands for 10,000 settings to choose among" in message(lambda: variants(parse("good(odin)")))

@@ -232,3 +232,16 @@ def test_only_built_in_plugins_are_seen_and_no_package_is_loaded_while_a_strange
     assert registry.is_built_in("own")
     assert not registry.is_built_in("one")
     assert not registry.is_built_in("nobody")
+
+
+@pytest.mark.parametrize("name", ["two words", "a\nb", "../up", "Upper", "5th", "", "a" * 61, "plus+plus", "caf\u00e9"])
+def test_a_name_that_no_expression_can_ask_for_is_refused(name: str) -> None:
+    with pytest.raises(PluginError, match="cannot be the name of a detector") as caught:
+        fresh().register(name)(One)
+    assert str(caught.value).isprintable()
+
+
+def test_an_announced_plugin_with_such_a_name_is_broken_and_the_others_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    announce(monkeypatch, Point("two words", lambda: One), Point("other", lambda: Other))
+    registry = fresh()
+    assert registry.names() == ["other"] and "two words" in registry.broken()

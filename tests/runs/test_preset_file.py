@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.toml import to_toml
 from lgl_bench.runs.preset_file import DetectorEntry, FitEntry, check_target, load_presets, write_presets
-from lgl_bench.runs.toml import to_toml
 
 ON = ("small", "temporal", "gcn")
 WHERE = (*ON, "softmax")
@@ -144,7 +144,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(path):
         ("epochs = 20", "epoch = 20", r"field 'fits\.0\.epochs': Field required"),
         ("epochs = 20", "epochs = 0", r"field 'fits\.0\.epochs'"),
         ("lr = 0.01", "lr = nan", r"field 'fits\.0\.lr'"),
-        ('name = "mine"', 'name = "paper: gcn"', "would pass for the paper's own preset"),
+        ('name = "mine"', 'name = "Paper-gcn"', "would pass for the paper's own preset"),
         ('name = "mine"', 'nam = "mine"', "field 'name'"),
         ('name = "mine"', 'name = "mine"\nnotes = "x"', "field 'notes': Extra inputs are not permitted"),
         ("tune-a = 7", "tune-a = -7", r"field 'fits\.0\.studies\.tune-a'"),

@@ -336,7 +336,7 @@ def test_a_manifest_with_an_unknown_field_is_named_with_the_field(
     (tmp_path / "manifests" / "toy.toml").write_text(rest + text)
     monkeypatch.setattr(catalogue, "shipped", lambda folder: tmp_path / "manifests")
     source = table(tmp_path / "source", "csv")
-    phrases = (f"the manifest {tmp_path / 'manifests' / 'toy.toml'}", *phrases)
+    phrases = (f"the manifest '{tmp_path / 'manifests' / 'toy.toml'}'", *phrases)
     assert_refused(import_(tmp_path, source), tmp_path, *phrases)
 
 
