@@ -9,6 +9,7 @@ import sys
 import threading
 import traceback
 import warnings
+from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
@@ -16,7 +17,7 @@ import click
 
 from lgl_bench import __version__
 from lgl_bench.cli.errors import drop_unwritable_output, explained
-from lgl_bench.cli.options import plugin_option
+from lgl_bench.cli.options import load_plugins, plugin_files
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning
 
 
@@ -58,9 +59,14 @@ class _Group(click.Group):
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lgl-bench")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@plugin_option
-def main(debug: bool) -> None:
+@plugin_files
+@click.pass_context
+def main(ctx: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
     """A benchmark harness for open-world lifelong graph learning."""
+    ctx.obj = plugins
+    # A reviewer's process runs no method of a stranger: `verify` needs none, `reproduce` has a process for it.
+    if ctx.invoked_subcommand not in ("verify", "reproduce"):
+        load_plugins(plugins)
 
 
 def _explain(message: str, debug: bool) -> None:

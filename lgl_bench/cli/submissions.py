@@ -12,6 +12,9 @@ from lgl_bench.cli.output import print_json
 from lgl_bench.core.errors import LglBenchError
 
 _MOST_SHOWN = 20
+_tolerance = click.option(
+    "--tolerance", type=float, default=1e-9, show_default=True, help="How far answers may lie apart."
+)
 
 
 @click.command()
@@ -39,8 +42,8 @@ def new(kind: str, name: str, to: Path | None, force: bool, as_json: bool) -> No
 @click.option("--submitter", default="", help="Who sends it.")
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="Source that goes with it.")
 @click.option("--partial", is_flag=True, help="Pack a run that is not finished.")
-@click.option("--weights", is_flag=True, help="Pack the weights of every fit too.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams, for --partial.")
+@click.option("--weights/--no-weights", default=True, show_default=True, help="Pack weights, for verify --rescore.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @click.option("--force", is_flag=True, help="Replace an older bundle.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def submit(out: Path, to: Path, as_json: bool, **given: Any) -> None:
@@ -59,20 +62,38 @@ def submit(out: Path, to: Path, as_json: bool, **given: Any) -> None:
 @click.command()
 @click.argument("bundle", type=click.Path(path_type=Path))
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with trust = recomputed.")
+@click.option("--rescore", is_flag=True, help="Let built-in methods answer again from the bundle's weights.")
+@_tolerance
+@click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with their trust.")
 @click.option("--force", is_flag=True, help="Replace the file at --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def verify(bundle: Path, data_dir: Path | None, out: Path | None, force: bool, as_json: bool) -> None:
+@click.pass_obj
+def verify(
+    files: tuple[Path, ...],
+    /,
+    bundle: Path,
+    data_dir: Path | None,
+    rescore: bool,
+    tolerance: float,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Recompute every metric of a bundle from its answers and your own data; no code of it is run."""
     from lgl_bench.submissions.verify import check_free, write_board
     from lgl_bench.submissions.verify import verify as check
 
+    if files:
+        note = (
+            "verify runs no plugin, so --plugin was left alone; 'lgl-bench reproduce --plugin FILE' runs a method again"
+        )
+        _print_notes([note])
     if out is not None:
         check_free(out, force)
-    result = check(bundle, data_dir)
+    result = check(bundle, data_dir, rescore=rescore, tolerance=tolerance)
     if out is not None and not result.differences:
         write_board(result.frame, out, force)
-    _report(result, len(result.frame), "verified", "recomputed", as_json)
+    _report(result, result.frame, len(result.frame), "verified", as_json)
 
 
 @click.command()
@@ -80,39 +101,54 @@ def verify(bundle: Path, data_dir: Path | None, out: Path | None, force: bool, a
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="The method, read by you.")
 @click.option("--detector", "detectors", multiple=True, help="Only rows of these.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
-@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="How far answers may lie apart.")
+@_tolerance
 @click.option("--allow-network", is_flag=True, help="Go on where the network cannot be cut.")
+@click.option("--unsafe", is_flag=True, help="Go on where your files and processes cannot be kept out of reach either.")
 @click.option("--jobs", type=int, help="Processes; one a core otherwise.")
 @click.option("--time-limit", type=float, help="Seconds a unit may take.")
 @click.option("--memory-limit", type=float, help="MiB a worker may hold.")
+@click.option("--total-time-limit", type=float, help="Seconds the whole run may take; 72 hours otherwise.")
+@click.option("--total-memory-limit", type=float, help="MiB the whole run may hold; 80 % of the machine's otherwise.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the rows here, with trust = reproduced.")
 @click.option("--force", is_flag=True, help="Replace the file at --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def reproduce(bundle: Path, out: Path | None, force: bool, as_json: bool, **given: Any) -> None:
-    """Run the methods of a bundle again, without network and outside your home, and compare every answer."""
+@click.pass_obj
+def reproduce(
+    files: tuple[Path, ...], /, bundle: Path, out: Path | None, force: bool, as_json: bool, **given: Any
+) -> None:
+    """Run the methods of a bundle again in a sandbox, and compare every answer."""
     from lgl_bench.submissions.reproduce import reproduce as again
     from lgl_bench.submissions.verify import check_free, write_board
 
     if out is not None:
         check_free(out, force)
+    given["plugins"] = (*files, *given["plugins"])
     result = again(bundle, **given)
     if out is not None and not result.differences:
         write_board(result.frame, out, force)
-    _report(result, result.rows, "reproduced", "reproduced", as_json)
+    # What could have been copied agrees, but that says nothing.
+    copied = not result.differences and result.trust != "reproduced"
+    rows = result.frame[result.frame["trust"] == result.trust]
+    _report(result, rows, result.rows, "run again" if copied else "reproduced", as_json)
 
 
-def _report(result: Any, rows: int, verb: str, trust: str, as_json: bool) -> None:
-    """What was found; the command fails where anything differs."""
+def _report(result: Any, frame: Any, rows: int, verb: str, as_json: bool) -> None:
+    """What was found, and how far the rows of a table have come; the command fails where anything differs."""
+    from lgl_bench.leaderboard.schema import CLAIMED, TRUST
+
+    well = not result.differences
+    levels = [level for level in TRUST if well and (frame["trust"] == level).any()]
+    counts = {level: int((frame["trust"] == level).sum()) for level in levels}
     if as_json:
-        well = not result.differences
-        print_json(
-            {"rows": rows, "trust": trust if well else None, "differences": result.differences, "notes": result.notes}
-        )
+        about: dict[str, Any] = {"rows": rows, "trust": levels[0] if levels else None, "rows_by_trust": counts}
+        about |= {"claimed": list(CLAIMED), "differences": result.differences, "notes": result.notes}
+        print_json(about)
     else:
         _print_notes(result.notes)
-        if not result.differences:
-            click.echo(f"{rows} rows {verb}: trust = {trust}")
-    if result.differences:
+        if well:
+            each = "".join(f"; trust = {level}: {count} rows" for level, count in counts.items())
+            click.echo(f"{rows} rows {verb}" + (f": trust = {levels[0]}" if len(levels) == 1 else each))
+    if not well:
         shown = "\n".join(f"  {text}" for text in result.differences[:_MOST_SHOWN])
         click.echo(f"lgl-bench: not {verb}: {len(result.differences)} differences\n{shown}", err=True)
         sys.exit(LglBenchError.exit_code)

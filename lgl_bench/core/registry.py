@@ -11,6 +11,7 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -21,6 +22,20 @@ from lgl_bench.core.grammar import is_name
 from lgl_bench.core.guard import preserved_state, unpatched
 
 T = TypeVar("T")
+_ONLY_BUILT_IN: ContextVar[bool] = ContextVar("only_built_in", default=False)
+
+
+@contextlib.contextmanager
+def only_built_in() -> Iterator[None]:
+    """Hides every plugin that does not come with lgl-bench, and loads none.
+
+    Who reads the files of a stranger then sees the same whatever is installed or was loaded before.
+    """
+    token = _ONLY_BUILT_IN.set(True)
+    try:
+        yield
+    finally:
+        _ONLY_BUILT_IN.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +93,19 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """The plugin registered under `name`."""
         self._load()
-        if name in self._broken:
+        if name in self._broken and not _ONLY_BUILT_IN.get():
             raise PluginError(
                 f"the {self.kind} '{name}' could not be loaded from its entry point: {self._broken[name]}. "
                 "Mend or uninstall the package that announces it."
             )
-        if name not in self._plugins:
-            raise UnknownNameError(self.kind, name, self._plugins, f"'lgl-bench list {self.kind}s' shows them all")
+        if name not in self:
+            raise UnknownNameError(self.kind, name, self.names(), f"'lgl-bench list {self.kind}s' shows them all")
         return self._plugins[name]
 
     def names(self) -> list[str]:
         """Every name that can be asked for, sorted."""
         self._load()
-        return sorted(self._plugins)
+        return sorted(name for name in self._plugins if name in self)
 
     def is_built_in(self, name: str) -> bool:
         """Whether the plugin of that name comes with lgl-bench; loads no other to find out."""
@@ -120,7 +135,7 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         self._load()
-        return name in self._plugins
+        return name in self._plugins and (not _ONLY_BUILT_IN.get() or self.is_built_in(str(name)))
 
     def _add(self, name: str, plugin: T) -> None:
         if not is_name(name):
@@ -149,7 +164,7 @@ class Registry(Generic[T]):
 
     def _load(self) -> None:
         self.import_built_in()
-        if self._announced:
+        if self._announced or _ONLY_BUILT_IN.get():
             return
         self._announced = True
         for point in entry_points(group=self.group):

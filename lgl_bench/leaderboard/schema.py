@@ -8,7 +8,7 @@ whole tables take their checks from here (`columns.py`, `problems.py`), and `doc
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -21,7 +21,10 @@ NO_BUDGET_VERSION = "is 0; only printed rows have no budget version"
 
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
-Trust = Literal["printed", "self-reported", "recomputed", "reproduced"]
+Trust = Literal["printed", "self-reported", "recomputed", "rescored", "reproduced"]
+TRUST: tuple[Trust, ...] = get_args(Trust)
+"""In rising order: a paper says so; who ran it says so; every metric made again from the answers; every answer made
+again from the weights; every weight trained again."""
 Interval = Literal["bootstrap", "student", ""]
 AboveFloor = Literal["yes", "no", "untested", "floor", ""]
 
@@ -143,6 +146,11 @@ OTHERS: dict[str, Metric] = {
     "ece": Metric(0.0, 1.0, higher_is_better=False),
     "regret": Metric(-2.0, 2.0, higher_is_better=False),
 }
+CLAIMED = (
+    *("submitter", "created_at", "lgl_bench", "torch", "dgl", "numpy", "python", "device", "git_commit"),
+    *("fit_seconds", "peak_memory_mb"),
+)
+"""Facts of a row that stay the word of who ran it, whatever its trust: nobody else can tell them from its answers."""
 DECISIONS = ("mcc", "recall_new", "false_alarm_rate", "open_f1", "regret")
 """What is shown of a decision: what ranks it, and beside that what it consists of."""
 STATIC_PROTOCOLS = ("leave-class-out", "transductive")

@@ -79,3 +79,30 @@ def _check_where(
         raise BundleError(
             f"{name}, column {ascii(column)}: vertex {expected.vertices[at]} has {values[at]}; it must be {wanted}"
         )
+
+
+def answer_differences(
+    name: str, given: dict[str, npt.NDArray[Any]], again: dict[str, npt.NDArray[Any]], tolerance: float
+) -> list[str]:
+    """Where the columns that both have lie further apart than the tolerance: one sentence per column.
+
+    Args:
+        name: Of the file, for messages.
+        given: As they were sent.
+        again: As they were made again, for the same vertices.
+        tolerance: Of numbers, how far apart; of classes and decisions, the share that may differ.
+    """
+    found = []
+    for column in (column for column in given if column in again):
+        apart = _apart(given[column], again[column])
+        if not apart <= tolerance:
+            what = "apart" if given[column].dtype == np.float64 else "of the answers differ, as a share"
+            found.append(f"{name}, column {ascii(column)}: up to {apart:.3g} {what}")
+    return found
+
+
+def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
+    """The largest distance of numbers; the share of classes and decisions that differ."""
+    if not len(one):
+        return 0.0
+    return float(np.abs(one - other).max() if one.dtype == np.float64 else (one != other).mean())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import platform
 import re
@@ -11,6 +10,11 @@ import tempfile
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
+
+from lgl_bench.runs.records import FitRecord
+
+_FOLDERS = re.compile(r"""(?<![^\s'"(=<\[,])(?:\.\.\.)?/(?:[^\s/'":,;)\]>]+/)+""")
+"""Folders of any other absolute path: a slash that begins a word, and all up to the last one."""
 
 
 def environment() -> dict[str, Any]:
@@ -29,41 +33,32 @@ def environment() -> dict[str, Any]:
 
 
 class Scrubber:
-    """Takes folders of this machine and names of its owner out of texts, such as the reason of a failure.
+    """Takes absolute folders out of the reason of a failure: they name the machine and its owner, and help nobody.
+
+    Only whole parts of a path are taken: where the home folder is /home/ab, /home/abel/x stays for the next rule, and
+    the word `ab` stands wherever it stood.
 
     Args:
-        folders: Further folders, besides home, the working folder, the temporary folder and Python's own.
+        folders: Further folders, besides home, the working folder, the temporary folder and Python's own; those with a
+            space in their name are known only so.
     """
 
     def __init__(self, *folders: Path) -> None:
-        own = [*folders, Path.cwd(), Path(tempfile.gettempdir()), Path(sys.prefix), Path(__file__).parents[2]]
-        found = {str(path) for folder in (*own, Path.home()) for path in (folder, folder.resolve())}
-        self._hidden = sorted((path for path in found if len(path) > 1 and path != "."), key=len, reverse=True)
-        names = [re.escape(name) for name in (platform.node(), _user()) if len(name) > 1]
-        self._names = re.compile(rf"\b({'|'.join(names)})\b") if names else None
+        own = [*folders, Path.cwd(), Path.home(), Path(tempfile.gettempdir()), Path(sys.prefix)]
+        found = {str(path) for folder in own for path in (folder.absolute(), folder.resolve()) if len(path.parts) > 1}
+        known = "|".join(re.escape(path) for path in sorted(found, key=len, reverse=True))
+        self._known = re.compile(rf"(?<![\w./-])(?:{known})(?![\w.-])")
 
     def __call__(self, text: str) -> str:
         """The text without them."""
-        for path in self._hidden:
-            text = text.replace(path, "...")
-        return self._names.sub("...", text) if self._names else text
+        return _FOLDERS.sub(".../", self._known.sub("...", text))
 
-    def json(self, value: Any) -> Any:
-        """The same for every text inside plain values."""
-        if isinstance(value, str):
-            return self(value)
-        if isinstance(value, dict):
-            return {key: self.json(inner) for key, inner in value.items()}
-        return [self.json(inner) for inner in value] if isinstance(value, list | tuple) else value
+    def record(self, noted: FitRecord) -> FitRecord:
+        """The record of a fit with its reasons scrubbed, and nothing else changed."""
+        failed = {name: self(reason) for name, reason in noted.failed.items()}
+        return noted.but(reason=self(noted.reason), failed=failed)
 
 
 def dump(value: Any) -> bytes:
     """Plain values as JSON text."""
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return ""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")

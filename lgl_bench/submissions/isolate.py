@@ -1,119 +1,139 @@
-"""Running a command without network, outside the reviewer's home, with next to no environment.
+"""Running a command that may be hostile: what it can reach is a folder of its own and what it needs to run.
 
-On Linux a process leaves the network by entering a network namespace of its own, in which not even the loopback is
-up; an unprivileged one enters a user namespace first. Either may be forbidden: then this says so, and runs nothing
-unless the reviewer allows the network.
-
-This is no jail for hostile code: it may still read what the reviewer may read. Read a plugin before you run it.
+The strongest of several sandboxes that works here is taken: bubblewrap; else namespaces made by `namespaces.py`, which
+cut the same; else what is left of that. What stays open is said, and nothing is run unless the reviewer allows it.
 """
 
 from __future__ import annotations
 
-import ctypes
+import json
 import os
 import site
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.submissions.bubblewrap import bubblewrap
+from lgl_bench.submissions.limits import Limits, run_limited
+from lgl_bench.submissions.view import DEVICES, PRIVATE, View, import_paths, view_of
 
+OPEN = {
+    "network": "it can reach the network",
+    "files": "it can read and change every file you can, this bundle's answers among them, and talk over sockets",
+    "processes": "it can end and look into your other processes, and leave some behind",
+}
+"""What a sandbox may leave open, and what that means."""
 KEPT = (
     *("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"),
     *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
 )
 """Environment variables that go along: none of them says who the reviewer is or carries a secret."""
-NOT_CUT = 97
-"""Exit code of a command that was not run, because the network could not be cut."""
-_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+_SANDBOXES: tuple[tuple[str, frozenset[str]], ...] = (
+    ("bubblewrap", frozenset()),
+    ("namespaces", frozenset()),
+    ("bubblewrap without cutting the network", frozenset({"network"})),
+    ("a network namespace alone", frozenset({"files", "processes"})),
+    ("no sandbox", frozenset(OPEN)),
+)
+"""From the strongest to none, with what each leaves open."""
+_MODES = {"namespaces": "all", "a network namespace alone": "network", "no sandbox": "nothing"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A way to run commands that works here.
+
+    Attributes:
+        name: Of the means.
+        open: Names in `OPEN` of what it does not cut.
+        view: What can be seen inside.
+        reasons: Why the stronger ones do not work.
+    """
+
+    name: str
+    open: frozenset[str]
+    view: View
+    reasons: tuple[str, ...] = ()
+
+    def warning(self) -> str:
+        """What stays open and why, as a sentence; empty where nothing does."""
+        if not self.open:
+            return ""
+        meaning = "; ".join(meaning for name, meaning in OPEN.items() if name in self.open)
+        return f"the method runs with {self.name}: {meaning} ({'; '.join(self.reasons)})"
+
+
+def choose_sandbox(
+    folder: Path, *, visible: Iterable[Path] = (), hidden: Iterable[Path] = (), allowed: Collection[str] = ()
+) -> Sandbox:
+    """The strongest sandbox that works here.
+
+    Args:
+        folder: A temporary folder, the one place that can be written to.
+        visible: What can be read, besides Python and the package.
+        hidden: What cannot, wherever it is.
+        allowed: Names in `OPEN` of what may stay open.
+
+    Raises:
+        UsageError: It leaves something open that is not allowed.
+    """
+    for name in (*PRIVATE.values(), "root", "home/tmp"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    view = view_of(folder, visible, hidden)
+    reasons: list[str] = []
+    for name, left in _SANDBOXES:
+        sandbox = Sandbox(name, left, view, tuple(reasons))
+        reason = _why_not(sandbox)
+        if not reason:
+            break
+        reasons.append(f"{name}: {reason}")
+    if not sandbox.open <= set(allowed):
+        raise UsageError(
+            f"{sandbox.warning()}. So nothing was run. Install bubblewrap, or use a machine or container that allows "
+            f"user namespaces; or, having read the plugin, give "
+            f"{'--allow-network' if sandbox.open == {'network'} else '--unsafe'}"
+        )
+    return sandbox
 
 
 def run_isolated(
-    command: Sequence[str], folder: Path, *, allow_network: bool = False, **variables: str
+    sandbox: Sandbox, command: Sequence[str], limits: Limits | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs Python with arguments in a fresh home under `folder`, the network cut.
+    """Runs Python with arguments in a sandbox, in an empty home, with next to no environment.
 
     Args:
+        sandbox: Where.
         command: Arguments of Python: `("-m", "some.module", ...)` or `("-c", "...")`.
-        folder: A temporary folder, which becomes home and working folder.
-        allow_network: Whether to go on where the network cannot be cut.
+        limits: Of the whole run.
         variables: Further environment variables.
-
-    Raises:
-        UsageError: The network could not be cut, and that is not allowed.
     """
-    home = folder / "home"
-    (home / "tmp").mkdir(parents=True, exist_ok=True)
+    home = f"{sandbox.view.folder}/home"
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-    environment |= {"HOME": str(home), "TMPDIR": str(home / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"HOME": home, "TMPDIR": f"{home}/tmp", "USER": "nobody", "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {"DGLBACKEND": "pytorch", "PYTHONUSERBASE": site.getuserbase(), **variables}
-    package = str(Path(__file__).resolve().parents[2])
-    paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([package, *paths]))
-    mode = "try" if allow_network else "must"
-    done = subprocess.run(
-        [sys.executable, "-P", str(Path(__file__).resolve()), mode, *command],
-        cwd=home,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    if done.returncode == NOT_CUT:
-        raise UsageError(
-            f"the network could not be cut ({done.stderr.strip()[-300:]}), so nothing was run. Use a machine that "
-            "allows network namespaces, or a container without network; or, having read the plugin, give "
-            "--allow-network"
-        )
-    return done
+    environment["PYTHONPATH"] = os.pathsep.join(import_paths())
+    return run_limited(_wrapped(sandbox, command), limits or Limits(), cwd=home, env=environment)
 
 
-def why_not_cut() -> str:
-    """Why the network cannot be cut here; empty where it can. A process of its own tries it."""
-    command = [sys.executable, "-P", str(Path(__file__).resolve()), "must", "-c", "pass"]
-    package = str(Path(__file__).resolve().parents[2])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    return done.stderr.strip()[-300:] or "it failed" if done.returncode else ""
+def _wrapped(sandbox: Sandbox, command: Sequence[str]) -> list[str]:
+    """The command line that makes the sandbox and runs Python in it; empty where the means is not installed."""
+    view = sandbox.view
+    if sandbox.name not in _MODES:
+        before = bubblewrap(view, network="network" in sandbox.open)
+        return [*before, sys.executable, *command] if before else []
+    fields = {**asdict(view), "private": PRIVATE, "devices": [*DEVICES, *view.devices]}
+    script = Path(__file__).with_name("namespaces.py")
+    return [sys.executable, "-P", str(script), _MODES[sandbox.name], json.dumps(fields), *command]
 
 
-def cut_network() -> str:
-    """Leaves the network for good; empty where that worked, otherwise why not. Must come before any thread."""
-    if not sys.platform.startswith("linux"):
-        return f"{sys.platform} has no network namespaces"
-    libc = ctypes.CDLL(None, use_errno=True)
-    user, group = os.getuid(), os.getgid()
-    # A user namespace first: without one, a privileged process could walk back into the network it left.
-    if libc.unshare(_NEW_USER | _NEW_NET) == 0:
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{user} {user} 1")
-        _write("/proc/self/gid_map", f"{group} {group} 1")
-    elif libc.unshare(_NEW_NET) != 0:
-        return f"unshare: {os.strerror(ctypes.get_errno())}"
-    lines = Path("/proc/self/net/dev").read_text(encoding="ascii").splitlines()[2:]
-    left = [line.partition(":")[0].strip() for line in lines]
-    return "" if set(left) <= {"lo"} else f"{', '.join(left)} would still be there"
-
-
-def _write(path: str, text: str) -> None:
-    """Keeps the own user's number inside the namespace; where that is forbidden, files are nobody's, and readable."""
-    try:
-        Path(path).write_text(text, encoding="ascii")
-    except OSError:
-        return
-
-
-def _main() -> None:
-    """Cuts the network, then becomes the command: what is inherited cannot be undone by it."""
-    mode, *command = sys.argv[1:]
-    reason = cut_network()
-    if reason and mode == "must":
-        sys.stderr.write(reason)
-        sys.exit(NOT_CUT)
-    os.execv(sys.executable, [sys.executable, *command])
-
-
-if __name__ == "__main__":
-    _main()
+def _why_not(sandbox: Sandbox) -> str:
+    """Why a sandbox does not work here; empty where it does. It is tried."""
+    command = _wrapped(sandbox, ("-c", "pass"))
+    if not command:
+        return "it is not installed"
+    home = f"{sandbox.view.folder}/home"
+    done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return " ".join(done.stderr.split())[-300:] or "it failed" if done.returncode else ""

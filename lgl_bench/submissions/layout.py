@@ -42,6 +42,7 @@ _ALLOWED: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     )
 )
 NEEDED = ("plan.json", "leaderboard.csv", "years.parquet", "environment.json")
+_LONGEST_MESSAGE = 1500
 MOST_BYTES = 8 * 1024 * MIB
 MOST_FILES = 200_000
 MOST_RATIO = 200
@@ -49,7 +50,15 @@ MOST_RATIO = 200
 
 
 class BundleError(LglBenchError):
-    """A bundle that is refused; the message names the file."""
+    """A bundle that is refused; the message names the file.
+
+    What a stranger wrote may stand in it: it is shown on one line, printable and cut.
+    """
+
+    def __init__(self, message: str) -> None:
+        line = " ".join(message.split())
+        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line[:_LONGEST_MESSAGE])
+        super().__init__(shown + "..." * (len(line) > _LONGEST_MESSAGE))
 
 
 class FileEntry(BaseModel):

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import stat
 import zipfile
 import zlib
@@ -38,6 +39,7 @@ from lgl_bench.submissions.layout import (
 )
 
 _CHUNK = 1 << 20
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,8 @@ def read_json(data: bytes, name: str) -> dict[str, Any]:
 
     try:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=once)
+        if _SURROGATE.search(data):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")  # half a character raises
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{name} is no JSON: {error}") from error
     if not isinstance(value, dict):

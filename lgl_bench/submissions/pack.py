@@ -20,18 +20,30 @@ import pyarrow.parquet as pq
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.files import building, workspace
-from lgl_bench.core.registry import Registry
-from lgl_bench.runs.description import Description, describe, read_plan
-from lgl_bench.runs.history import kept_plans
+from lgl_bench.core.registry import Registry, only_built_in
+from lgl_bench.runs.description import Description, read_plan
+from lgl_bench.runs.history import beyond_last, kept_plans
 from lgl_bench.runs.rebuild import rebuild
+from lgl_bench.runs.records import dump_fit
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
+from lgl_bench.streams.checksum import stream_checksum
+from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.environment import Scrubber, dump, environment
-from lgl_bench.submissions.layout import FORMAT, MANIFEST, FileEntry, Manifest, limit_of, refuse_name, refuse_submitter
+from lgl_bench.submissions.layout import (
+    FORMAT,
+    MANIFEST,
+    BundleError,
+    FileEntry,
+    Manifest,
+    limit_of,
+    refuse_name,
+    refuse_submitter,
+)
 from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.recompute import recompute
 from lgl_bench.submissions.tables import as_text
-from lgl_bench.submissions.verify import check_free
+from lgl_bench.submissions.verify import check_free, verify
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -60,7 +72,7 @@ def submit(
     submitter: str = "",
     plugins: Sequence[Path] = (),
     partial: bool = False,
-    weights: bool = False,
+    weights: bool = True,
     force: bool = False,
     data_dir: Path | None = None,
 ) -> Packed:
@@ -72,9 +84,10 @@ def submit(
         submitter: Who sends it.
         plugins: Files whose source goes with it; a `__init__.py` goes by the name of its package.
         partial: Whether missing fits are allowed.
-        weights: Whether weights go with it.
+        weights: Whether weights go with it, so that built-in methods can answer again from them.
         force: Whether an older bundle is replaced.
-        data_dir: Folder of the streams; only a partial run needs them, because its rows are still to be made.
+        data_dir: Folder of the streams. If they are there the rows are made anew, as a reviewer makes them, and the
+            bundle is verified before it is handed over.
     """
     if refuse_submitter(submitter):
         raise UsageError(f"--submitter {ascii(submitter)}: {refuse_submitter(submitter)}")
@@ -84,8 +97,7 @@ def submit(
         with _delivered(to) as place:
             packing = _Packing(RunStore(out), place, Scrubber(out), data_dir)
             notes = packing.fill(partial, weights, plugins, submitter)
-            with opened(place):  # what we could not open ourselves must not be sent
-                pass
+            notes += _verified(place, packing.streams, data_dir)
     except OSError as error:
         raise DataError(f"the bundle {to} cannot be written: {error}") from error
     size = sum(entry.size for entry in packing.files.values())
@@ -96,48 +108,59 @@ class _Packing:
     """A bundle in the making."""
 
     def __init__(self, store: RunStore, place: Path, scrub: Scrubber, data_dir: Path | None) -> None:
-        self.store, self.place, self.scrub, self.data_dir = store, place, scrub, data_dir
+        self.store, self.place, self.scrub = store, place, scrub
         self.files: dict[str, FileEntry] = {}
+        self.description = read_plan(store.folder)
+        self.streams = _streams(self.description, data_dir)
 
     def fill(self, partial: bool, weights: bool, plugins: Sequence[Path], submitter: str) -> list[str]:
         """Writes every file, the manifest last."""
-        plan = read_plan(self.store.folder).model_dump(mode="json")
-        plan["stand_ins"] = self.scrub.json(plan.get("stand_ins", {}))
-        description = describe(plan)
+        description = self.description
         missing = [key for key in description.fits if self.store.fit(key) is None]
         if missing and not partial:
             raise DataError(
                 f"{self.store.folder} is not finished: {len(missing)} of {len(description.fits)} fits are missing; "
                 "run the same command again to finish it, or give --partial"
             )
-        self._write("plan.json", dump(plan))
+        reasons = {name: self.scrub(reason) for name, reason in description.stand_ins.items()}
+        self._write("plan.json", description.model_copy(update={"stand_ins": reasons}).text().encode())
         self._write("environment.json", dump(environment()))
-        if missing or len(kept_plans(self.store)) > 1:
-            # The folder's own table holds the rows of other runs too.
-            years, frame = self._graded(description)
+        if isinstance(self.streams, dict):
+            years, frame = self._graded(self.streams)
+        elif missing or len(kept_plans(self.store)) > 1:
+            raise DataError(
+                f"the rows of an unfinished run, or of one of several, are still to be made: {self.streams}"
+            )
         else:
             years, frame = self._read_years(), self._read_board()
         self._write("leaderboard.csv", self._board(frame, submitter))
         self._years(years)
-        for key in description.fits:
-            self._unit(key, weights)
+        without = sum(not self._unit(key, weights) for key in description.fits)
         for path in plugins:
             self._write(f"plugins/{_plugin_name(path)}.py", _source(path))
         manifest = Manifest(format=FORMAT, partial=bool(missing), submitter=submitter, files=self.files)
         self._write(MANIFEST, dump(manifest.model_dump()))
-        foreign = _foreign(description)
-        if foreign and not plugins:
-            return [f"{', '.join(foreign)}: not part of lgl-bench; give --plugin FILE so that reviewers can read it"]
-        return []
+        return _notes(description, bool(plugins), weights, without) + self._left_out()
 
-    def _graded(self, description: Description) -> tuple[Any, pd.DataFrame]:
-        """The rows of a run that has not made its own yet."""
-        streams = {name: load(name, self.data_dir) for name in description.streams}
-        plan, _ = rebuild(description, streams)
-        years, frame = recompute(plan, self.store, streams, description.provenance)
+    def _graded(self, streams: dict[str, Stream]) -> tuple[Any, pd.DataFrame]:
+        """The rows of the run, made from its answers as a reviewer makes them."""
+        with only_built_in():
+            plan, _ = rebuild(self.description, streams)
+            years, frame = recompute(plan, self.store, streams, self.description.provenance)
         if not len(years):
             raise DataError(f"{self.store.folder} has no fit yet; there is nothing to submit")
         return pa.Table.from_pandas(years, preserve_index=False), as_text(frame)
+
+    def _left_out(self) -> list[str]:
+        """What else the folder holds: a bundle is of the last run."""
+        others = beyond_last(self.store.folder)
+        if not others:
+            return []
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        return [
+            f"only the rows of the last run are packed; the folder also holds {'; '.join(others[:3])}{more}: to submit "
+            "them too, give one run command that asks for all of them, which trains nothing again"
+        ]
 
     def _read_board(self) -> pd.DataFrame:
         path = self.store.folder / "leaderboard.csv"
@@ -169,17 +192,19 @@ class _Packing:
         pq.write_table(table.replace_schema_metadata(None), self.place / "years.parquet", compression="zstd")
         self._note("years.parquet")
 
-    def _unit(self, key: str, weights: bool) -> None:
+    def _unit(self, key: str, weights: bool) -> bool:
+        """Packs a fit; whether its weights are there, if it should have any."""
         noted = self.store.fit(key)
         if noted is None:
-            return
-        self._write(f"fits/{key}.json", dump(self.scrub.json(noted.model_dump(mode="json", exclude_none=True))))
+            return True
+        self._write(f"fits/{key}.json", dump_fit(self.scrub.record(noted)))
         kept = self.store.weights(key) if weights else None
         if kept is not None:
             self._write(f"fits/{key}.safetensors", kept)
         if self.store.has_answers(key):
             name = f"answers/{key}.parquet"
             self._write(name, self.store.answer_bytes(key))
+        return noted.status != "ok" or kept is not None
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.place / name
@@ -196,6 +221,33 @@ class _Packing:
         if len(data) > limit:
             raise DataError(f"{name} holds {len(data):,} bytes; no reviewer reads more than {limit:,}")
         self.files[name] = FileEntry(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+
+
+def _streams(description: Description, data_dir: Path | None) -> dict[str, Stream] | str:
+    """The streams of a run, if they are available as it had them; otherwise why not."""
+    found: dict[str, Stream] = {}
+    for name, checksum in description.streams.items():
+        try:
+            found[name] = load(name, data_dir)
+        except (DataError, UsageError) as error:
+            return str(error)
+        if stream_checksum(found[name]) != checksum:
+            return f"the stream {name} here is not the one that was run on: its checksum differs"
+    return found
+
+
+def _verified(place: Path, streams: dict[str, Stream] | str, data_dir: Path | None) -> list[str]:
+    """Raises where a reviewer would refuse the bundle; notes where that cannot be told."""
+    if isinstance(streams, str):
+        with opened(place):  # what we could not open ourselves must not be sent
+            return [f"the bundle was not verified here: {streams}"]
+    try:
+        found = verify(place, data_dir).differences
+    except BundleError as error:
+        found = [str(error)]
+    if found:
+        raise DataError(f"the bundle would not verify, so it was not made: {found[0]}")
+    return []
 
 
 @contextlib.contextmanager
@@ -249,6 +301,20 @@ def _source(path: Path) -> bytes:
         raise UsageError(f"the plugin {path} cannot be read: {error}") from error
 
 
+def _notes(description: Description, with_source: bool, weights: bool, without: int) -> list[str]:
+    """What a reviewer will miss."""
+    foreign = _foreign(description)
+    found = []
+    if foreign and not with_source:
+        found.append(f"{', '.join(foreign)}: not part of lgl-bench; give --plugin FILE so that reviewers can read it")
+    if weights and without:
+        found.append(
+            f"{without} of {len(description.fits)} fits have no weights, so their rows cannot be rescored; "
+            "run with --checkpoints all to keep them"
+        )
+    return found
+
+
 def _foreign(description: Description) -> list[str]:
     """Names of detectors, thresholds and backbones that do not come with lgl-bench."""
     from lgl_bench.backbones import backbones
@@ -259,11 +325,7 @@ def _foreign(description: Description) -> list[str]:
     bases = {candidate.base for row in description.rows for candidate in row.candidates}
     used += [(detectors, name) for base in bases for name in _names(parse(base))]
     used += [(thresholds, name) for text in description.thresholds for name in _names(parse(text))]
-    return sorted({name for registry, name in used if not _built_in(registry, name)})
-
-
-def _built_in(registry: Registry[Any], name: str) -> bool:
-    return name in registry and registry.get(name).__module__.startswith("lgl_bench.")
+    return sorted({name for registry, name in used if not registry.is_built_in(name)})
 
 
 def _names(expression: Expression) -> list[str]:

@@ -13,6 +13,7 @@ from lgl_bench.runs.plan import Plan, protocol_settings, threshold_texts
 from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.runs.rows import AUTO, Methods, Row, row_texts
+from lgl_bench.runs.suite import comes_from_shipped, suites
 from lgl_bench.runs.units import ChainSpec, keys_today
 from lgl_bench.streams.catalogue import TWIN, is_twin
 from lgl_bench.streams.checksum import prefix_checksums
@@ -22,6 +23,7 @@ from lgl_bench.submissions.layout import BundleError
 
 def check_plan(plan: Plan, description: Description) -> list[str]:
     """Raises where rows, thresholds or parameters are not the suite's; notes what could not be told."""
+    _check_suite(plan)
     notes = _check_thresholds(plan)
     _check_streams(plan, description)
     wanted = _wanted_rows(plan)
@@ -113,6 +115,16 @@ def _check_thresholds(plan: Plan) -> list[str]:
         if given != right:
             raise BundleError(f"plan.json: the threshold '{text}' of the suite is {right}, not {given}")
     return notes
+
+
+def _check_suite(plan: Plan) -> None:
+    """A suite of one's own has a name of its own; what a run may replace of a shipped one stands in its rows."""
+    name = plan.suite.name
+    if name in suites() and not comes_from_shipped(plan.suite):
+        raise BundleError(
+            f"plan.json: the suite has the name of the shipped suite {name}, but it is another: its version, protocol, "
+            "swept values or detectors of single backbones differ, and rows of the two are not comparable"
+        )
 
 
 def _check_streams(plan: Plan, description: Description) -> None:

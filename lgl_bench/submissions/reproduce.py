@@ -1,38 +1,36 @@
 """Running a submitted method again and comparing: forged answers can be consistent, but nobody answers them twice.
 
-The method comes from a file the reviewer gives, never from the bundle. It runs in a process of its own, without
-network and outside the reviewer's home, which is told the plan and sees no answer of the bundle.
+The method comes from a file the reviewer gives, never from the bundle. It runs in a sandbox, which is told the plan.
+The answers of the bundle are out of its reach: the copy that was verified is gone before the run begins, and the bundle
+is opened again when the run has ended.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
 from lgl_bench.core.files import temporary_folder
-from lgl_bench.leaderboard.seeds import METHOD_KEYS as KEYS
 from lgl_bench.runs.devices import device_named
-from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.streams.catalogue import data_folder
-from lgl_bench.submissions.answers import read_answers
-from lgl_bench.submissions.isolate import run_isolated, why_not_cut
+from lgl_bench.submissions.compare import compare
+from lgl_bench.submissions.isolate import OPEN, Sandbox, choose_sandbox, run_isolated
 from lgl_bench.submissions.layout import BundleError
-from lgl_bench.submissions.opening import opened, read_json
+from lgl_bench.submissions.limits import Limits
+from lgl_bench.submissions.loading import load_bundle
+from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.pick import only
-from lgl_bench.submissions.tables import EXACT, differences, read_csv
-from lgl_bench.submissions.verify import PROVENANCE, Loaded, load_bundle, verify_loaded
-
-_NOT_COMPARED = frozenset({"fit_seconds", "peak_memory_mb", "submitter", *PROVENANCE})
+from lgl_bench.submissions.tables import EXACT
+from lgl_bench.submissions.verify import verify_loaded
 
 
 @dataclass(slots=True)
@@ -41,12 +39,15 @@ class Reproduced:
 
     Attributes:
         frame: The leaderboard; rows that were reproduced say so in `trust`.
+        trust: What became of the rows that were run again: `reproduced`, or `recomputed` where they differ or could
+            have been copied.
         rows: How many were run again.
         differences: Where the answers or rows are others; empty where all is well.
         notes: What to know about the comparison.
     """
 
     frame: pd.DataFrame
+    trust: str = "recomputed"
     rows: int = 0
     differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -60,9 +61,12 @@ def reproduce(
     data_dir: Path | None = None,
     tolerance: float = EXACT,
     allow_network: bool = False,
+    unsafe: bool = False,
     jobs: int | None = None,
     time_limit: float | None = None,
     memory_limit: float | None = None,
+    total_time_limit: float | None = None,
+    total_memory_limit: float | None = None,
 ) -> Reproduced:
     """Verifies a bundle, runs its methods again, and compares every answer.
 
@@ -74,60 +78,82 @@ def reproduce(
         tolerance: How far novelty and metrics may lie apart, and the share of predictions and decisions that may
             differ. Exact equality takes the same torch and DGL.
         allow_network: Whether to go on where the network cannot be cut.
+        unsafe: Whether to go on where files and processes of the reviewer cannot be kept out of reach either. Answers
+            could then be copied from the bundle, so rows are compared, but not called reproduced.
         jobs: Processes; None for one a core.
         time_limit: Seconds a unit may take.
         memory_limit: MiB a worker may hold.
+        total_time_limit: Seconds the whole run may take; None for that of `Limits`.
+        total_memory_limit: MiB all processes of the run may hold together; None for that of `Limits`.
     """
     if tolerance < 0:
         raise UsageError(f"--tolerance {tolerance}: it cannot be negative")
     for plugin in plugins:
         if not plugin.is_file():
             raise UsageError(f"the plugin file {plugin} does not exist")
-    with opened(path) as bundle, temporary_folder("again") as folder:
+    limits = Limits(**_given(seconds=total_time_limit, memory=total_memory_limit))
+    with opened(path) as bundle:
         loaded = load_bundle(bundle, data_dir)
         verified = verify_loaded(loaded)
-        result = Reproduced(verified.frame, 0, list(verified.differences), list(verified.notes))
-        if result.differences:
-            return result
-        plan = only(loaded.plan, detectors)
-        for device in {chain.device for chain in plan.units}:
-            device_named(device)
-        result.notes += _versions(loaded.description.provenance, tolerance)
-        spec = {
-            "plan": bundle.json("plan.json"),
-            "plugins": [str(plugin.resolve()) for plugin in plugins],
-            "detectors": list(detectors),
-            "data_dir": str(data_folder(data_dir).resolve()),
-            "out": str(folder / "run"),
-            "jobs": jobs,
-            "time_limit": time_limit,
-            "memory_limit": memory_limit,
-        }
-        if allow_network:
-            result.notes += _warn_of_network()
-        _run(spec, folder, allow_network)
-        result.differences += _compare(loaded, plan, folder / "run", tolerance)
-        names = {row.detector for row in plan.rows}
-        again = result.frame["detector"].isin(names)
-        result.rows = int(again.sum())
-        if not result.differences:
-            result.frame.loc[again, "trust"] = "reproduced"
+        fields = bundle.json("plan.json")
+    result = Reproduced(verified.frame, "recomputed", 0, list(verified.differences), list(verified.notes))
+    if result.differences:
         return result
+    plan = only(loaded.plan, detectors)
+    for device in {chain.device for chain in plan.units}:
+        device_named(device)
+    result.notes += _versions(loaded.description.provenance, tolerance)
+    data = data_folder(data_dir).resolve()
+    streams = [data / name for name in loaded.description.streams]
+    allowed = set(OPEN) if unsafe else {"network"} if allow_network else set()
+    with temporary_folder("again") as made:
+        folder = made.resolve()
+        sandbox = choose_sandbox(folder, visible=streams, hidden=[path], allowed=allowed)
+        result.notes += _warn_of(sandbox)
+        spec: dict[str, Any] = {"plan": fields, "plugins": _copied(plugins, folder), "detectors": list(detectors)}
+        spec |= {"data_dir": str(data), "out": str(folder / "run"), "jobs": jobs}
+        _run(sandbox, {**spec, "time_limit": time_limit, "memory_limit": memory_limit}, limits)
+        with opened(path) as bundle:
+            if bundle.manifest != loaded.bundle.manifest:
+                raise BundleError(f"{path} is not what was verified: it was changed while its methods were run again")
+            result.differences += compare(replace(loaded, bundle=bundle), plan, folder / "run", tolerance)
+    again = result.frame["detector"].isin({row.detector for row in plan.rows})
+    result.rows = int(again.sum())
+    if not result.differences and "files" not in sandbox.open:
+        result.trust = "reproduced"
+        result.frame.loc[again, "trust"] = result.trust
+    return result
 
 
-def _warn_of_network() -> list[str]:
-    """Says loudly, and before anything is run, that the network is still there."""
-    reason = why_not_cut()
-    if not reason:
+def _given(**values: float | None) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _copied(plugins: Sequence[Path], folder: Path) -> list[str]:
+    """Copies of the plugin files that the sandbox can read, each in a folder of its own: names may be the same."""
+    copies = []
+    for number, plugin in enumerate(plugins):
+        place = folder / "plugins" / str(number)
+        place.mkdir(parents=True)
+        copies.append(str(shutil.copyfile(plugin, place / plugin.name)))
+    return copies
+
+
+def _warn_of(sandbox: Sandbox) -> list[str]:
+    """Says loudly, and before anything is run, what the method can reach."""
+    warning = sandbox.warning()
+    if not warning:
         return []
-    warnings.warn(f"THE NETWORK COULD NOT BE CUT ({reason}): the plugin runs with it", LglBenchWarning, stacklevel=3)
-    return [f"run with the network: it could not be cut ({reason})"]
+    warnings.warn(f"NOT EVERYTHING COULD BE CUT OFF: {warning}", LglBenchWarning, stacklevel=3)
+    kept = "; its rows are compared, but not called reproduced, because it could have copied the answers"
+    return [f"{warning}{kept if 'files' in sandbox.open else ''}"]
 
 
-def _run(spec: dict[str, Any], folder: Path, allow_network: bool) -> None:
-    (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    command = ("-m", "lgl_bench.submissions.again", str(folder / "spec.json"))
-    done = run_isolated(command, folder, allow_network=allow_network, LGL_BENCH_DATA=spec["data_dir"])
+def _run(sandbox: Sandbox, spec: dict[str, Any], limits: Limits) -> None:
+    path = Path(sandbox.view.folder) / "spec.json"
+    path.write_text(json.dumps(spec), encoding="utf-8")
+    command = ("-m", "lgl_bench.submissions.again", str(path))
+    done = run_isolated(sandbox, command, limits, LGL_BENCH_DATA=spec["data_dir"])
     if done.returncode != 0:
         told = done.stderr.strip().splitlines()
         raise LglBenchError(f"the method could not be run again: {' '.join(told[-3:])[-1000:]}")
@@ -141,66 +167,3 @@ def _versions(made: dict[str, str], tolerance: float) -> list[str]:
         return []
     hint = "" if tolerance > EXACT else "; sums may differ in the last digits: --tolerance allows for that"
     return [f"made with other versions ({', '.join(other)}){hint}"]
-
-
-def _compare(loaded: Loaded, plan: Plan, out: Path, tolerance: float) -> list[str]:
-    found: list[str] = []
-    for chain, units in plan.units.items():
-        for unit in units:
-            place = f"{chain.stream}, {chain.backbone}, {chain.head}, seed {chain.seed}, {unit.fold or unit.time}"
-            scored = [*plan.scored[chain], *(plan.tried[chain] if unit.role == "validation" else [])]
-            found += [f"{place}: {what}" for what in _compare_unit(loaded, unit.key, out, scored, tolerance)]
-    given = read_csv((loaded.bundle.folder / "leaderboard.csv").read_bytes(), "leaderboard.csv", 1 << 20)
-    given = given[given["detector"].isin({row.detector for row in plan.rows})]
-    again = read_csv(_plain(out / "leaderboard.csv"), "the leaderboard made again", 1 << 20)
-    skip = _NOT_COMPARED
-    if len(plan.rows) < len(loaded.plan.rows):
-        # Among fewer rows the floor may be missing, and another row may be the best and get thresholds.
-        skip |= {"above_floor"}
-        keys = set(map(tuple, given[list(KEYS)].to_numpy()))
-        again = again[[tuple(row) in keys for row in again[list(KEYS)].to_numpy()]]
-    return found + differences("leaderboard.csv", given, again, list(KEYS), max(tolerance, EXACT), skip)
-
-
-def _compare_unit(loaded: Loaded, key: str, out: Path, scored: list[str], tolerance: float) -> list[str]:
-    """What differs between the answers of a fit and those made again."""
-    bundle, name = loaded.bundle, f"answers/{key}.parquet"
-    note = f"fits/{key}.json"
-    if note not in bundle.manifest.files:
-        return []
-    here, there = bundle.json(note), read_json(_plain(out / "fits" / key / "fit.json"), note)
-    if here["status"] != there.get("status"):
-        return [f"{note} has status {here['status']}; run again it is {ascii(there.get('status'))}"]
-    if here["status"] != "ok" or name not in bundle.manifest.files:
-        return []
-    expected = loaded.expected[key]
-    _plain(out / name)
-    again = read_answers(out / name, f"{name}, made again", expected)
-    given = read_answers(bundle.folder / name, name, expected)
-    found = []
-    for base in scored:
-        for column in (f"novelty:{base}", f"neighbour:{base}"):
-            if (column in given) != (column in again):
-                where = "in the bundle" if column in given else "now"
-                why = ascii(str(dict(there.get("failed") or {}).get(base, "")))[1:300]
-                found.append(f"{name}: the column {column} is there only {where}; {why}".rstrip("; '"))
-    for column in (column for column in given if column in again):
-        apart = _apart(given[column], again[column])
-        if apart > tolerance:
-            what = "apart" if given[column].dtype == np.float64 else "of the answers differ, as a share"
-            found.append(f"{name}, column {ascii(column)}: up to {apart:.3g} {what}")
-    return found
-
-
-def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
-    """The largest distance of numbers; the share of classes and decisions that differ."""
-    if not len(one):
-        return 0.0
-    return float(np.abs(one - other).max() if one.dtype == np.float64 else (one != other).mean())
-
-
-def _plain(path: Path) -> bytes:
-    """A file of the process that ran the method: it is no link, and it is there."""
-    if path.is_symlink() or not path.is_file():
-        raise BundleError(f"running the method again gave no {path.name}")
-    return path.read_bytes()

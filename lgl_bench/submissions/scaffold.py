@@ -64,7 +64,7 @@ def _check_name(kind: str, name: str) -> None:
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or module in ("lgl_bench", "tests", "torch"):
         raise UsageError(f"'{name}' would hide the Python module {module}; choose another name")
     registry = _registry(kind)
-    if name in registry and registry.get(name).__module__.startswith("lgl_bench."):
+    if registry.is_built_in(name):
         raise UsageError(f"a {kind} named '{name}' comes with lgl-bench already; choose another name")
 
 

@@ -22,49 +22,70 @@ from lgl_bench.submissions.layout import MIB, BundleError
 
 _MOST_COLUMNS = 20_000
 _MOST_UNPACKED = 1024 * MIB
+_WIDEST = 8  # bytes of a number, and of the place of a text
+_LONGEST = 100_000  # bytes of a text, such as the reason of a failure
 _PICKLED = b"arrow.py_extension_type"
 EXACT = 1e-9
 
 
-def read_parquet(path: Path, name: str, most_rows: int) -> dict[str, npt.NDArray[Any]]:
+def read_parquet(path: Path, name: str, most_rows: int, *, text: bool = False) -> dict[str, npt.NDArray[Any]]:
     """The columns of a table.
+
+    A few bytes of Parquet can stand for gigabytes: one value told a million times, a long text among them. So types,
+    rows and columns are looked at first, and text is taken once per distinct value.
 
     Args:
         path: Where it is.
         name: What it is called in messages.
         most_rows: A table with more is refused before it is unpacked.
+        text: Whether columns of text have a place in it.
     """
     try:
         meta = pq.read_metadata(path)
-        for value in (meta.metadata or {}).values():
-            if _PICKLED in value or _PICKLED in _decoded(value):
-                raise BundleError(f"{name} holds a pickle: a column of a Python type")
-        if meta.num_columns > _MOST_COLUMNS:
-            raise BundleError(f"{name} has {meta.num_columns:,} columns; at most {_MOST_COLUMNS:,} are read")
-        if meta.num_rows > most_rows:
-            raise BundleError(f"{name} has {meta.num_rows:,} rows; there can be at most {most_rows:,}")
-        parts = [meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)]
-        if sum(parts) > _MOST_UNPACKED:
-            raise BundleError(f"{name} claims to unpack to {sum(parts):,} bytes; at most {_MOST_UNPACKED:,} are read")
-        file = pq.ParquetFile(path)
-        for field in file.schema_arrow:
-            _check_type(name, field)
-        names = file.schema_arrow.names
-        if len(set(names)) != len(names):
+        _check_size(name, meta, most_rows)
+        plain = pq.ParquetFile(path).schema_arrow
+        for field in plain:
+            _check_type(name, field, text)
+        if len(set(plain.names)) != len(plain.names):
             raise BundleError(f"{name} has a column twice")
-        table = file.read(use_threads=False)
+        words = [
+            field.name for field in plain if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        ]
+        table = pq.ParquetFile(path, read_dictionary=words).read(use_threads=False)
+        if table.num_rows != meta.num_rows:
+            raise BundleError(f"{name} has {table.num_rows:,} rows; its metadata says {meta.num_rows:,}")
+        return {column: _values(f"{name}, column {ascii(column)}", table.column(column)) for column in plain.names}
     except (OSError, ValueError, pa.ArrowException) as error:
         raise BundleError(f"{name} is no readable Parquet table: {error}") from error
-    return {column: _values(table.column(column)) for column in names}
 
 
-def _check_type(name: str, field: Any) -> None:
+def _check_size(name: str, meta: Any, most_rows: int) -> None:
+    """Raises where a table would not fit, by its metadata alone."""
+    for value in (meta.metadata or {}).values():
+        if _PICKLED in value or _PICKLED in _decoded(value):
+            raise BundleError(f"{name} holds a pickle: a column of a Python type")
+    if meta.num_columns > _MOST_COLUMNS:
+        raise BundleError(f"{name} has {meta.num_columns:,} columns; at most {_MOST_COLUMNS:,} are read")
+    groups = [meta.row_group(i) for i in range(meta.num_row_groups)] if meta.num_row_groups <= most_rows + 1 else []
+    if not 0 <= meta.num_rows <= most_rows or sum(group.num_rows for group in groups) != meta.num_rows:
+        raise BundleError(f"{name} has {meta.num_rows:,} rows; there can be at most {most_rows:,}")
+    for group in groups:
+        if any(group.column(at).num_values != group.num_rows for at in range(meta.num_columns)):
+            raise BundleError(f"{name} has a column with another number of values than rows")
+    claimed = sum(group.total_byte_size for group in groups)
+    unpacked = max(claimed, meta.num_rows * meta.num_columns * _WIDEST)
+    if unpacked > _MOST_UNPACKED:
+        raise BundleError(f"{name} would unpack to {unpacked:,} bytes; at most {_MOST_UNPACKED:,} are read")
+
+
+def _check_type(name: str, field: Any, text: bool) -> None:
     kind = field.type
     plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    if not (plain or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
+    if not (plain or (text and (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)))):
+        taken = "numbers, truth values and text" if text else "numbers and truth values"
         raise BundleError(
-            f"{name}, column {ascii(field.name[:200])}: it is of type {kind}; only numbers, truth values and text are "
-            "taken, never an object that could be a pickle"
+            f"{name}, column {ascii(field.name[:200])}: it is of type {kind}; only {taken} are taken, never an object "
+            "that could be a pickle"
         )
 
 
@@ -75,12 +96,25 @@ def _decoded(value: bytes) -> bytes:
         return b""
 
 
-def _values(column: Any) -> npt.NDArray[Any]:
-    kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or column.null_count:
+def _values(name: str, column: Any) -> npt.NDArray[Any]:
+    if pa.types.is_dictionary(column.type):
+        return np.concatenate([np.empty(0, dtype=object), *(_texts(name, chunk) for chunk in column.chunks)])
+    if column.null_count:
         return np.array(column.to_pylist(), dtype=object)
     values: npt.NDArray[Any] = column.to_numpy()
     return values
+
+
+def _texts(name: str, chunk: Any) -> npt.NDArray[Any]:
+    """Texts told by their number, each made once; no text is None."""
+    if (
+        max((len(value) for value in chunk.dictionary.cast(pa.large_binary()).to_pylist() if value), default=0)
+        > _LONGEST
+    ):
+        raise BundleError(f"{name}: a text has more than {_LONGEST:,} bytes")
+    texts = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
+    found: npt.NDArray[Any] = texts[chunk.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)]
+    return found
 
 
 def read_csv(data: bytes, name: str, most_rows: int) -> pd.DataFrame:

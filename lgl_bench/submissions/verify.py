@@ -9,30 +9,24 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.files import clear_leftovers, write_text
+from lgl_bench.core.registry import only_built_in
+from lgl_bench.leaderboard.schema import CLAIMED
 from lgl_bench.leaderboard.seeds import METHOD_KEYS as KEYS
-from lgl_bench.runs.description import Description, PlanError, check_stream_name, describe
-from lgl_bench.runs.plan import Plan
-from lgl_bench.runs.rebuild import Expected, rebuild
-from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
-from lgl_bench.streams.catalogue import load
-from lgl_bench.streams.checksum import stream_checksum
-from lgl_bench.streams.stream import Stream
-from lgl_bench.submissions.answers import read_answers
 from lgl_bench.submissions.layout import BundleError
-from lgl_bench.submissions.opening import Bundle, opened
+from lgl_bench.submissions.loading import Loaded, load_bundle, stage, staged_store
+from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.plan_checks import check_keys, check_plan
 from lgl_bench.submissions.recompute import recompute
-from lgl_bench.submissions.tables import as_text, differences, read_csv, read_parquet
+from lgl_bench.submissions.rescore import answer_again, rescored_rows
+from lgl_bench.submissions.tables import EXACT, as_text, differences, read_csv, read_parquet
 
 YEAR_KEYS = [*KEYS, "seed", "time", "fold"]
-STATUSES = ("ok", "skipped", "failed", "diverged")
 PROVENANCE = ("created_at", "lgl_bench", "torch", "dgl", "numpy", "python", "git_commit")
 # Who sent it and when is the sender's word; the time of the plan and of the table differ by design.
 _SKIPPED = frozenset({"submitter", "created_at"})
@@ -57,50 +51,46 @@ class Verified:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A bundle beside the reviewer's own streams."""
+def verify(path: Path, data_dir: Path | None = None, *, rescore: bool = False, tolerance: float = EXACT) -> Verified:
+    """Recomputes a bundle, a folder or a `.zip`; plugins that are loaded or installed are not looked at.
 
-    bundle: Bundle
-    description: Description
-    plan: Plan
-    expected: dict[str, Expected]
-    streams: dict[str, Stream]
-
-
-def verify(path: Path, data_dir: Path | None = None) -> Verified:
-    """Recomputes a bundle, a folder or a `.zip`.
+    Args:
+        path: The bundle.
+        data_dir: Folder of the streams.
+        rescore: Whether the built-in parts answer again from the weights of the bundle.
+        tolerance: How far their answers may lie apart, and the share of classes and decisions that may differ.
 
     Raises:
         BundleError: It is not what it claims to be in a way that leaves nothing to recompute.
     """
+    if not tolerance >= 0:
+        raise UsageError(f"--tolerance {tolerance}: it cannot be negative")
     with opened(path) as bundle:
-        return verify_loaded(load_bundle(bundle, data_dir))
+        loaded = load_bundle(bundle, data_dir)
+        verified = verify_loaded(loaded)
+        if rescore and not verified.differences:
+            _rescore(loaded, verified, data_dir, tolerance)
+        return verified
 
 
-def load_bundle(bundle: Bundle, data_dir: Path | None) -> Loaded:
-    """The plan of a bundle on the reviewer's own streams."""
-    try:
-        return _load_bundle(bundle, data_dir)
-    except PlanError as error:
-        raise BundleError(str(error)) from error
-
-
-def _load_bundle(bundle: Bundle, data_dir: Path | None) -> Loaded:
-    description = describe(bundle.json("plan.json"))
-    streams: dict[str, Stream] = {}
-    for name, checksum in description.streams.items():
-        check_stream_name(name)
-        streams[name] = load(name, data_dir)
-        own = stream_checksum(streams[name])
-        if own != checksum:
-            raise BundleError(f"plan.json: the stream {name} has the checksum {checksum}; yours has {own}")
-    plan, expected = rebuild(description, streams)
-    return Loaded(bundle, description, plan, expected, streams)
+def _rescore(loaded: Loaded, verified: Verified, data_dir: Path | None, tolerance: float) -> None:
+    store = staged_store(loaded.bundle)
+    with only_built_in():
+        found = answer_again(loaded, store, data_dir, tolerance)
+        rows = rescored_rows(verified.frame, loaded.plan, found, store)
+    verified.differences += found.differences
+    verified.notes += found.notes
+    if not found.differences:
+        verified.frame.loc[rows, "trust"] = "rescored"
 
 
 def verify_loaded(loaded: Loaded) -> Verified:
     """Checks plan, fits and answers, then recomputes and compares."""
+    with only_built_in():
+        return _verify_loaded(loaded)
+
+
+def _verify_loaded(loaded: Loaded) -> Verified:
     plan, bundle, made = loaded.plan, loaded.bundle, loaded.description.provenance
     for name in PROVENANCE:
         if name not in made:
@@ -109,12 +99,13 @@ def verify_loaded(loaded: Loaded) -> Verified:
         datetime.datetime.fromisoformat(made["created_at"])
     except ValueError as error:
         raise BundleError(f"plan.json: created_at = {ascii(made['created_at'])} is no time") from error
-    notes = check_plan(plan, loaded.description) + check_keys(plan, loaded.streams, made)
-    staged = RunStore(bundle.folder.parent / "staged")
+    notes = [f"the word of who ran it, whatever the trust: {', '.join(CLAIMED)}"]
+    notes += check_plan(plan, loaded.description) + check_keys(plan, loaded.streams, made)
+    staged = staged_store(bundle)
     staged.prepare()
     notes += stage(loaded, staged)
     years, frame = recompute(plan, staged, loaded.streams, made)
-    columns = read_parquet(bundle.folder / "years.parquet", "years.parquet", len(years) + _MOST_TOO_MANY)
+    columns = read_parquet(bundle.folder / "years.parquet", "years.parquet", len(years) + _MOST_TOO_MANY, text=True)
     found = differences("years.parquet", pd.DataFrame(columns), years, YEAR_KEYS)
     right = as_text(frame)
     given = read_csv((bundle.folder / "leaderboard.csv").read_bytes(), "leaderboard.csv", len(frame) + _MOST_TOO_MANY)
@@ -126,80 +117,6 @@ def verify_loaded(loaded: Loaded) -> Verified:
         ]
     frame = frame.assign(trust="recomputed", submitter=bundle.manifest.submitter)
     return Verified(frame, len(bundle.keys("answers")), found, notes)
-
-
-def stage(loaded: Loaded, staged: RunStore) -> list[str]:
-    """Lays fits and answers out as a run, known classes as the protocol says, and notes what has no answers."""
-    bundle, expected = loaded.bundle, loaded.expected
-    for kind in ("fits", "answers"):
-        for key in sorted(bundle.keys(kind) - expected.keys()):
-            raise BundleError(f"{kind}/{key}: plan.json has no such fit")
-    missing, failed = 0, 0
-    for chain, units in loaded.plan.units.items():
-        for unit in units:
-            name = f"fits/{unit.key}.json"
-            if name not in bundle.manifest.files:
-                if not bundle.manifest.partial:
-                    raise BundleError(f"{name} is missing")
-                if unit.key in bundle.keys("answers"):
-                    raise BundleError(f"answers/{unit.key}.parquet has no {name}")
-                missing += 1
-                continue
-            noted = _noted(bundle.json(name), name, unit.key, expected[unit.key])
-            failed += noted["status"] in ("failed", "diverged")
-            scored = loaded.plan.scored[chain]
-            staged.write_fit(unit.key, FitRecord(**noted))
-            failed += len(noted["failed"])
-            _stage_answers(bundle, staged, unit.key, noted, expected[unit.key], scored)
-    notes = [f"{missing} of {len(expected)} fits are missing: the bundle is partial"] if missing else []
-    return notes + ([f"{failed} answers or fits are noted as failed; only reproduce can tell"] if failed else [])
-
-
-def _noted(fields: dict[str, Any], name: str, key: str, expected: Expected) -> dict[str, Any]:
-    """fit.json as grading reads it; classes and task come from the protocol."""
-    if fields.get("status") not in STATUSES:
-        raise BundleError(f"{name}: status {ascii(fields.get('status'))[:50]}: it is one of {', '.join(STATUSES)}")
-    if (fields["status"] == "skipped") != bool(expected.skipped):
-        why = expected.skipped or "the task can be answered"
-        raise BundleError(f"{name}: status {fields['status']}: {why}")
-    known = expected.known.tolist()
-    right = {"key": key, "time": expected.time, "role": expected.role, "fold": expected.fold, "known": known}
-    for field_name, value in right.items():
-        if fields.get(field_name, value) != value:
-            given = ascii(fields[field_name])[:200]
-            raise BundleError(f"{name}: {field_name} = {given}; the protocol says {value}")
-    failures = fields.get("failed", {})
-    texts = isinstance(failures, dict) and all(isinstance(one, str) for one in failures.values())
-    numbers = [fields.get(one) for one in ("seconds", "peak_memory_mb")]
-    if not texts or not isinstance(fields.get("reason", ""), str):
-        raise BundleError(f"{name}: reasons must be text")
-    if any(not (one is None or (isinstance(one, int | float) and 0 <= one < 1e12)) for one in numbers):
-        raise BundleError(f"{name}: seconds and peak_memory_mb must be numbers")
-    kept: dict[str, Any] = {one: fields[one] for one in ("seconds", "peak_memory_mb") if one in fields}
-    return {"status": fields["status"], "reason": fields.get("reason", ""), "failed": failures, **right, **kept}
-
-
-def _stage_answers(
-    bundle: Bundle, staged: RunStore, key: str, noted: dict[str, Any], expected: Expected, scored: list[str]
-) -> None:
-    name = f"answers/{key}.parquet"
-    there = name in bundle.manifest.files
-    if not there:
-        if noted["status"] == "ok" and any(base not in noted["failed"] for base in scored):
-            raise BundleError(f"{name} is missing")
-        return
-    if noted["status"] != "ok":
-        raise BundleError(f"{name}: there are answers, but fits/{key}.json has status {noted['status']}")
-    columns = read_answers(bundle.folder / name, name, expected)
-    for base in scored:
-        if base not in noted["failed"]:
-            for column in (f"novelty:{base}", f"neighbour:{base}"):
-                if column not in columns:
-                    raise BundleError(f"{name}: the column {column} is missing")
-    for column in columns:
-        if column.startswith("novelty:") and f"neighbour:{column.partition(':')[2]}" not in columns:
-            raise BundleError(f"{name}: the column {ascii(column)} has no neighbour: beside it")
-    staged.add_answers(key, pd.DataFrame(columns))
 
 
 def write_board(frame: pd.DataFrame, path: Path, force: bool) -> None:

@@ -41,7 +41,7 @@ def test_differences_are_printed_and_exit_with_one(tmp_path, monkeypatch):
     from lgl_bench.submissions.verify import Verified
 
     found = Verified(pd.DataFrame({"a": [1]}), 1, ["leaderboard.csv, row x, column y: 1 was sent, it is 2"], ["a note"])
-    monkeypatch.setattr("lgl_bench.submissions.verify.verify", lambda bundle, data_dir: found)
+    monkeypatch.setattr("lgl_bench.submissions.verify.verify", lambda bundle, data_dir, **asked: found)
     result = run("verify", tmp_path, "--out", tmp_path / "board.csv")
     assert result.exit_code == 1
     assert "row x, column y" in result.output
@@ -57,3 +57,29 @@ def test_the_table_of_a_reviewer_is_not_overwritten_without_force(tmp_path):
         assert result.exit_code == 2
         assert "--force" in result.output
     assert (tmp_path / "board.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["verify", "reproduce"])
+def test_a_plugin_before_the_command_is_not_run_by_the_process_of_a_reviewer(tmp_path, command):
+    trap = tmp_path / "trap.py"
+    trap.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    result = run("--plugin", trap, command, tmp_path / "none")
+    assert result.exit_code == 3, result.output
+    assert not (tmp_path / "ran").exists()
+    if command == "verify":
+        assert "verify runs no plugin" in result.stderr
+    # Any other command does run it.
+    assert run("--plugin", trap, "list", "detectors").exit_code == 0
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_plugin_before_reproduce_is_the_method_to_run(tmp_path, monkeypatch):
+    seen = {}
+
+    def again(bundle, **given):
+        seen.update(given)
+        raise UsageError("enough")
+
+    monkeypatch.setattr("lgl_bench.submissions.reproduce.reproduce", again)
+    run("--plugin", "a.py", "reproduce", tmp_path, "--plugin", "b.py")
+    assert seen["plugins"] == (Path("a.py"), Path("b.py"))

@@ -211,6 +211,29 @@ def test_a_plugin_file_must_be_a_python_file(tmp_path: Path) -> None:
         load_plugin(tmp_path / "plugin.txt")
 
 
+def test_only_built_in_plugins_are_seen_and_no_package_is_loaded_while_a_strangers_files_are_read(monkeypatch) -> None:
+    loaded: list[str] = []
+
+    def load() -> object:
+        loaded.append("other")
+        return Other
+
+    announce(monkeypatch, Point("other", load))
+    registry = fresh()
+    registry.register("one")(One)
+    registry.register("own")(Registry)
+    with module.only_built_in():
+        assert registry.names() == ["own"]
+        assert "one" not in registry
+        with pytest.raises(UnknownNameError):
+            registry.get("one")
+        assert loaded == []
+    assert registry.names() == ["one", "other", "own"]
+    assert registry.is_built_in("own")
+    assert not registry.is_built_in("one")
+    assert not registry.is_built_in("nobody")
+
+
 @pytest.mark.parametrize("name", ["two words", "a\nb", "../up", "Upper", "5th", "", "a" * 61, "plus+plus", "caf\u00e9"])
 def test_a_name_that_no_expression_can_ask_for_is_refused(name: str) -> None:
     with pytest.raises(PluginError, match="cannot be the name of a detector") as caught:

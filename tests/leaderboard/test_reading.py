@@ -67,7 +67,7 @@ def test_an_interval_may_leave_the_range_of_the_metric(tmp_path):
         ("accuracy_n_seeds", "-3", "is below 0"),
         ("suite_version", "", "must be filled"),
         ("stream", "", "must be filled"),
-        ("trust", "certain", "is none of printed, self-reported, recomputed, reproduced"),
+        ("trust", "certain", "is none of printed, self-reported, recomputed, rescored, reproduced"),
         ("auroc_weighted_lo", "0.9", "lo <= mean <= hi must hold"),
         ("auroc_weighted_hi", "", "give both ends or neither"),
         ("auroc_weighted_mean", "", "say why there is no value"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,10 +18,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from lgl_bench.api import Settings, plan_run, run_plan
+from lgl_bench.backbones import backbones
+from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
+from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
+from lgl_bench.submissions import again
+from lgl_bench.submissions.loading import load_bundle, stage
+from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.pack import submit
+from lgl_bench.submissions.recompute import recompute
+from lgl_bench.thresholds import thresholds
 from tests.graphs import small_stream
 from tests.runs.conftest import InProcess
 
@@ -38,10 +49,17 @@ class Margin(Detector):
 '''
 
 
-def namespaces() -> bool:
-    """Whether this machine allows network namespaces, as the system's own tool tells, not the code under test."""
-    tool = shutil.which("unshare")
-    return tool is not None and subprocess.run([tool, "-rn", "true"], capture_output=True, check=False).returncode == 0
+@functools.cache
+def sandboxes() -> frozenset[str]:
+    """Sandboxes that work on this machine, as the system's own tools tell, not the code under test."""
+    tries = {
+        "bubblewrap": ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
+        "namespaces": ("unshare", "-rnmpif", "--mount-proc", "true"),
+    }
+    works = (name for name, command in tries.items() if shutil.which(command[0]))
+    return frozenset(
+        name for name in works if subprocess.run(tries[name], capture_output=True, check=False).returncode == 0
+    )
 
 
 @pytest.fixture(scope="session")
@@ -62,12 +80,9 @@ def base(tmp_path_factory) -> SimpleNamespace:
             run_plan(plan, streams, settings)
         return folder / name
 
-    load_plugin(plugin)
-    try:
+    with plugins_forgotten():
+        load_plugin(plugin)
         out = carry_out("run", detectors=["msp", "margin-of-mine", "good(margin-of-mine)"], thresholds=["naive"])
-    finally:
-        # A reviewer does not have it.
-        del detectors._plugins["margin-of-mine"]
     submit(out, folder / "bundle", submitter="A. Nother", plugins=[plugin])
     return SimpleNamespace(
         folder=folder, data=folder / "data", plugin=plugin, out=out, bundle=folder / "bundle", carry_out=carry_out
@@ -111,11 +126,57 @@ class Forged:
         }
         pq.write_table(pa.table(columns), path)
 
+    def regrade(self, data: Path) -> Path:
+        """Makes every metric again from the answers, as a forger would who wants to be believed."""
+        self.seal()
+        with opened(self.folder) as bundle:
+            loaded = load_bundle(bundle, data)
+            store = RunStore(bundle.folder.parent / "forging")
+            store.prepare()
+            stage(loaded, store)
+            years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
+        submitter = json.loads((self.folder / "MANIFEST.json").read_text())["submitter"]
+        RunStore(self.folder).write_frame("years.parquet", years)
+        frame.assign(submitter=submitter).to_csv(self.folder / "leaderboard.csv", index=False)
+        return self.seal()
+
     def change_board(self, change) -> None:
         path = self.folder / "leaderboard.csv"
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         frame = change(frame)
         frame.to_csv(path, index=False)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Runs a method again in this process instead of a sandbox; the specs and sandboxes it was given."""
+    seen = []
+
+    def run(sandbox, command, limits, **variables):
+        spec = json.loads(Path(command[-1]).read_text())
+        seen.append((spec, sandbox, limits))
+        with plugins_forgotten():
+            try:
+                again.run_again(spec)
+            except LglBenchError as error:
+                return subprocess.CompletedProcess(command, 1, "", str(error))
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr("lgl_bench.submissions.reproduce.run_isolated", run)
+    monkeypatch.setattr("lgl_bench.submissions.isolate._why_not", lambda sandbox: "")
+    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
+    return seen
+
+
+@contextlib.contextmanager
+def plugins_forgotten() -> Iterator[None]:
+    """What is registered inside is gone afterwards: a reviewer does not have it."""
+    kept = [(registry, registry.names(), dict(registry._plugins)) for registry in (backbones, detectors, thresholds)]
+    try:
+        yield
+    finally:
+        for registry, _, plugins in kept:
+            registry._plugins = plugins
 
 
 @pytest.fixture

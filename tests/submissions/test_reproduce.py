@@ -1,47 +1,20 @@
-"""The process that runs a method again is replaced by this one here; the walk of CONTRIBUTING starts the real one."""
+"""The sandbox is replaced by this process here; test_escapes and the walk of CONTRIBUTING start the real one."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
-from lgl_bench.detectors import detectors
-from lgl_bench.runs.store import RunStore
 from lgl_bench.submissions.again import run_again
-from lgl_bench.submissions.opening import opened
-from lgl_bench.submissions.recompute import recompute
 from lgl_bench.submissions.reproduce import reproduce
-from lgl_bench.submissions.verify import load_bundle, stage, verify
-from tests.runs.conftest import InProcess
+from lgl_bench.submissions.verify import verify
 
 NOVELTY = "novelty:margin-of-mine"
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """Runs the method again in this process; the specs it was given."""
-    seen = []
-
-    def run(command, folder, **settings):
-        spec = json.loads(Path(command[-1]).read_text())
-        seen.append((spec, settings))
-        try:
-            run_again(spec)
-        except LglBenchError as error:
-            return CompletedProcess(command, 1, "", str(error))
-        finally:
-            detectors._plugins.pop("margin-of-mine", None)
-        return CompletedProcess(command, 0, "", "")
-
-    monkeypatch.setattr("lgl_bench.submissions.reproduce.run_isolated", run)
-    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
-    return seen
 
 
 def forge(forged, base) -> Path:
@@ -52,16 +25,7 @@ def forge(forged, base) -> Path:
         return frame.assign(**{NOVELTY: frame[NOVELTY].where(~born, 1.0)})
 
     forged.change_table(forged.answers(2), better)
-    forged.seal()
-    with opened(forged.folder) as bundle:
-        loaded = load_bundle(bundle, base.data)
-        store = RunStore(bundle.folder.parent / "forging")
-        store.prepare()
-        stage(loaded, store)
-        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
-    RunStore(forged.folder).write_frame("years.parquet", years)
-    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
-    return forged.seal()
+    return forged.regrade(base.data)
 
 
 def test_an_honest_bundle_is_reproduced_by_its_plugin(base, here):
@@ -124,11 +88,51 @@ def test_only_the_rows_that_were_asked_for_are_run_and_called_reproduced(base, h
 
 def test_the_process_is_told_the_plan_and_sees_no_answer(base, here):
     reproduce(base.bundle, [base.plugin], data_dir=base.data)
-    ((spec, settings),) = here
+    ((spec, sandbox, _),) = here
     text = json.dumps(spec)
     assert str(base.bundle) not in text
     assert "answers" not in text
-    assert settings["allow_network"] is False
+    assert not sandbox.open
+    shown = [Path(path) for path in (*sandbox.view.read_only, sandbox.view.folder)]
+    assert base.data / "small" in shown
+    assert not [path for path in shown if base.bundle.is_relative_to(path) or base.out.is_relative_to(path)]
+
+
+def test_no_copy_of_the_bundle_is_there_while_the_method_runs(base, here, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    there = []
+    honest = run_again
+
+    def look(spec):
+        there.extend(path.name for path in tmp_path.rglob("*.parquet"))
+        honest(spec)
+
+    monkeypatch.setattr("lgl_bench.submissions.again.run_again", look)
+    assert reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data).differences == []
+    assert there == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_that_changes_while_its_method_runs_is_refused(forged, base, here, monkeypatch):
+    honest = run_again
+
+    def swap(spec):
+        honest(spec)
+        forged.change_table(forged.answers(), lambda frame: frame.assign(confidence=0.5))
+        forged.seal()
+
+    monkeypatch.setattr("lgl_bench.submissions.again.run_again", swap)
+    with pytest.raises(LglBenchError, match="was changed while"):
+        reproduce(forged.folder, [base.plugin], detectors=["msp"], data_dir=base.data)
+
+
+def test_limits_of_the_whole_run_are_finite_and_can_be_given(base, here):
+    reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data)
+    asked = {"total_time_limit": 9.0, "total_memory_limit": 500.0}
+    reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data, **asked)
+    first, second = (limits for _, _, limits in here)
+    assert 3600 < first.seconds < float("inf") and 0 < first.mebibytes < float("inf")
+    assert (second.seconds, second.mebibytes) == (9.0, 500.0)
 
 
 def test_a_bundle_that_does_not_verify_is_not_run(forged, base, here):
@@ -142,26 +146,34 @@ def test_a_fit_that_is_said_to_have_failed_is_run_again(forged, base, here):
     key = forged.plan()["fits"][2]
     forged.change_json(f"fits/{key}.json", lambda fields: fields.update(status="diverged", reason="bad luck"))
     forged.answers(2).unlink()
-    forged.seal()
-    with opened(forged.folder) as bundle:
-        loaded = load_bundle(bundle, base.data)
-        store = RunStore(bundle.folder.parent / "forging")
-        store.prepare()
-        stage(loaded, store)
-        years, frame = recompute(loaded.plan, store, loaded.streams, loaded.description.provenance)
-    RunStore(forged.folder).write_frame("years.parquet", years)
-    frame.assign(submitter="A. Nother").to_csv(forged.folder / "leaderboard.csv", index=False)
-    forged.seal()
+    forged.regrade(base.data)
     assert any("noted as failed" in note for note in verify(forged.folder, base.data).notes)
     result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
     assert any(f"fits/{key}.json has status diverged" in text for text in result.differences)
 
 
 def test_a_network_that_cannot_be_cut_is_said_loudly_before_anything_runs(base, here, monkeypatch):
-    monkeypatch.setattr("lgl_bench.submissions.reproduce.why_not_cut", lambda: "forbidden here")
-    with pytest.warns(LglBenchWarning, match="THE NETWORK COULD NOT BE CUT"):
+    cut = "lgl_bench.submissions.isolate._why_not"
+    monkeypatch.setattr(cut, lambda sandbox: "" if "network" in sandbox.open else "forbidden here")
+    with pytest.raises(UsageError, match="--allow-network"):
+        reproduce(base.bundle, [base.plugin], data_dir=base.data)
+    assert here == []
+    with pytest.warns(LglBenchWarning, match=r"NOT EVERYTHING COULD BE CUT OFF.*network"):
         result = reproduce(base.bundle, [base.plugin], data_dir=base.data, allow_network=True)
-    assert any("with the network" in note for note in result.notes)
+    assert any("it can reach the network" in note for note in result.notes)
+    assert result.trust == "reproduced"
+
+
+def test_rows_of_a_method_that_could_copy_its_answers_are_not_called_reproduced(base, here, monkeypatch):
+    cut = "lgl_bench.submissions.isolate._why_not"
+    monkeypatch.setattr(cut, lambda sandbox: "forbidden here" if sandbox.name != "no sandbox" else "")
+    with pytest.raises(UsageError, match="--unsafe"):
+        reproduce(base.bundle, [base.plugin], data_dir=base.data, allow_network=True)
+    with pytest.warns(LglBenchWarning, match="every file"):
+        result = reproduce(base.bundle, [base.plugin], data_dir=base.data, unsafe=True)
+    assert result.differences == [] and result.trust == "recomputed"
+    assert set(result.frame["trust"]) == {"recomputed"}
+    assert any("not called reproduced" in note for note in result.notes)
 
 
 def test_other_versions_are_noted(forged, base, here):
@@ -177,18 +189,40 @@ def test_a_plugin_file_that_is_not_there_is_wrong_usage(base, tmp_path):
         reproduce(base.bundle, [tmp_path / "no.py"], data_dir=base.data)
 
 
-def test_a_link_instead_of_answers_is_not_followed(base, here, monkeypatch):
+def replace_file(path: Path, target: Path) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
+def replace_folder(path: Path, target: Path) -> None:
+    shutil.rmtree(path)
+    path.symlink_to(target)
+
+
+def fill(path: Path, target: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("answers/*.parquet", replace_file, "is a link"),
+        ("answers", replace_folder, "is a link"),
+        ("leaderboard.csv", lambda path, target: path.unlink(), "gave no leaderboard.csv"),
+        ("leaderboard.csv", fill, "more than"),
+    ],
+)
+def test_what_a_method_leaves_in_its_run_folder_is_not_trusted(base, here, monkeypatch, name, change, words):
     honest = run_again
 
-    def linked(spec):
+    def tamper(spec):
         honest(spec)
-        path = next((Path(spec["out"]) / "answers").glob("*.parquet"))
-        copy = shutil.copy(path, path.with_suffix(".copy"))
-        path.unlink()
-        path.symlink_to(copy)
+        # The sandbox cannot follow a link to the bundle; whoever compares could.
+        change(next(Path(spec["out"]).glob(name)), base.bundle / name)
 
-    monkeypatch.setattr("tests.submissions.test_reproduce.run_again", linked)
-    with pytest.raises(LglBenchError, match="gave no"):
+    monkeypatch.setattr("lgl_bench.submissions.again.run_again", tamper)
+    with pytest.raises(LglBenchError, match=words):
         reproduce(base.bundle, [base.plugin], data_dir=base.data)
 
 

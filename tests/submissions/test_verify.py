@@ -162,7 +162,8 @@ def test_swapped_vertices_are_refused(forged, base):
         (lambda frame: frame.drop(columns=NOVELTY), (f"{NOVELTY} is missing",)),
         (lambda frame: frame.assign(extra=1), ("'extra' has no place",)),
         (lambda frame: frame.assign(**{NOVELTY: frame[NOVELTY].astype("float32")}), (NOVELTY, "float32")),
-        (lambda frame: frame.assign(class_pred=frame["class_pred"].astype(str)), ("class_pred", "int64")),
+        (lambda frame: frame.assign(class_pred=frame["class_pred"].astype(str)), ("class_pred", "string")),
+        (lambda frame: frame.assign(class_pred=frame["class_pred"].astype("int32")), ("class_pred", "int64")),
         (lambda frame: frame.assign(**{NOVELTY: [pickle.dumps(1)] * len(frame)}), (NOVELTY, "pickle")),
     ],
 )

@@ -1,0 +1,100 @@
+"""The table of cheats in docs/trust.md, executed: each dishonest bundle is built and shown to each command."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from lgl_bench.core.errors import LglBenchError
+from lgl_bench.core.registry import load_plugin
+from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.submissions.pack import submit
+from lgl_bench.submissions.reproduce import reproduce
+from lgl_bench.submissions.verify import verify
+from tests.submissions.cheats import CHEATS, MINE, MSP, Case
+from tests.submissions.conftest import Forged, plugins_forgotten, sandboxes
+
+PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
+WORDS = {"refused", "difference", "not ranked", "shown", "claimed", "passes"}
+
+
+def table() -> dict[str, tuple[str, ...]]:
+    """What the page says of each cheat: one word per command."""
+    after = PAGE.read_text(encoding="utf-8").split("| what is done | verify | verify --rescore | reproduce |")[1]
+    lines = after.split("\n\n")[0].strip().splitlines()[1:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {name: tuple(words) for name, *words in cells}
+
+
+@pytest.fixture(scope="module")
+def honest(base) -> SimpleNamespace:
+    """An honest run of a built-in detector and a plugin, with a threshold, and its bundle."""
+    with plugins_forgotten():
+        load_plugin(base.plugin)
+        out = base.carry_out("honest", detectors=[MSP, MINE], thresholds=["naive"], thresholds_on="all")
+    submit(out, base.folder / "honest-bundle", submitter="A. Nother", plugins=[base.plugin])
+    return SimpleNamespace(**{**vars(base), "out": out, "bundle": base.folder / "honest-bundle"})
+
+
+@pytest.fixture
+def case(honest, tmp_path, monkeypatch) -> Case:
+    monkeypatch.setenv("LGL_BENCH_DATA", str(honest.data))
+    forged = Forged(Path(shutil.copytree(honest.bundle, tmp_path / "forged")))
+    return Case(honest, tmp_path, forged, honest.plugin, honest.data)
+
+
+def outcome(case: Case, command) -> str:
+    """What a command makes of a cheat, in the words of the page."""
+    try:
+        result = command(case.forged.folder)
+    except LglBenchError:
+        return "refused"
+    if result.differences:
+        return "difference"
+    rows = ranked(result.frame.assign(board=0)).query("detector == @case.detector and threshold == ''")
+    assert len(rows) == 1
+    (row,) = rows.to_dict("records")
+    if pd.isna(row["rank"]):
+        assert row["unranked_reason"] and (row["failed_years"] or row["failed_seeds"])
+        return "not ranked"
+    if case.claimed:
+        listed = set(re.findall(r"\w+", " ".join(note for note in result.notes if "word of" in note)))
+        return "claimed" if set(case.claimed) <= listed else "passes"
+    if case.shown:
+        return "shown" if {name: str(row[name]) for name in case.shown} == case.shown else "passes"
+    return "passes"
+
+
+def commands(case: Case):
+    """The commands of the table's columns."""
+    return (
+        lambda path: verify(path, case.data),
+        lambda path: verify(path, case.data, rescore=True),
+        lambda path: reproduce(path, [case.plugin], detectors=[case.detector], data_dir=case.data, jobs=1),
+    )
+
+
+def test_every_row_of_the_table_is_executed_and_every_cheat_has_a_row():
+    assert list(table()) == list(CHEATS)
+    assert {word for words in table().values() for word in words} == WORDS
+
+
+def test_an_honest_bundle_passes_every_command(case, here):
+    assert [outcome(case, command) for command in commands(case)] == ["passes"] * 3
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_every_command_says_of_a_cheat_what_the_table_says(case, name, request, monkeypatch):
+    CHEATS[name](case)
+    if not case.sandboxed:
+        request.getfixturevalue("here")
+    elif not sandboxes():
+        pytest.skip("this machine allows no sandbox")
+    (case.place / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(case.place / "temporary"))
+    assert tuple(outcome(case, command) for command in commands(case)) == table()[name]
