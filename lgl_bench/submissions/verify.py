@@ -17,7 +17,6 @@ from lgl_bench.core.files import clear_leftovers, write_text
 from lgl_bench.core.registry import only_built_in
 from lgl_bench.leaderboard.schema import CLAIMED
 from lgl_bench.leaderboard.seeds import METHOD_KEYS as KEYS
-from lgl_bench.runs.store import RunStore
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.loading import Loaded, load_bundle, stage, staged_store
 from lgl_bench.submissions.opening import opened
