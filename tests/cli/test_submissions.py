@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pandas as pd
 from click.testing import CliRunner
 
 from lgl_bench.cli import main
+from lgl_bench.core.errors import UsageError
 
 
 def run(*arguments):
