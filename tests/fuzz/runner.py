@@ -20,6 +20,7 @@ from tests.fuzz.case import CASE_SECONDS, Result
 Job = tuple[str, int]
 _ROOT = Path(__file__).resolve().parents[2]
 _SILENCE = CASE_SECONDS + 20  # what does not even hear its alarm by then is stuck in C code, or waits for ever
+_IMPORTS = 300.0  # seconds until the first case begins: a busy machine takes long to import torch
 _CASES_PER_CHILD = 500  # so that what one case leaks does not count against the memory of a thousand others
 
 
@@ -93,9 +94,9 @@ def _one_child(jobs: list[Job], seed: int, scratch: str) -> Iterator[tuple[Job, 
 def _lines(child: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
     """What the child reports; it is killed once it says nothing for too long."""
     assert child.stdout
+    patience = _IMPORTS
     while True:
-        # The first line comes after the imports, so it gets as long as a case.
-        watch = threading.Timer(_SILENCE, child.kill)
+        watch = threading.Timer(patience, child.kill)
         watch.start()
         try:
             line = child.stdout.readline()
@@ -103,6 +104,7 @@ def _lines(child: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
             watch.cancel()
         if not line.endswith("\n"):
             return
+        patience = _SILENCE
         yield json.loads(line)
 
 
