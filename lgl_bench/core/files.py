@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lgl_bench.core.processes import alive, pid_in
+from lgl_bench.core.processes import alive, pid_in, writer_alive
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
@@ -82,8 +82,9 @@ def clear_leftovers(place: Path) -> None:
     for path in place.parent.iterdir():
         pid = pid_in(path)
         # What carries our own number was left by an earlier process that had it.
-        gone = pid is not None and (pid == os.getpid() or not alive(pid))
-        if gone and path.name in (f".{place.name}.{pid}.partial", f".{place.name}.{pid}.old"):
+        if path.name in (f".{place.name}.{pid}.partial", f".{place.name}.{pid}.old") and (
+            pid == os.getpid() or not writer_alive(path)
+        ):
             dead.append(path)
     for path in sorted(dead, key=lambda path: path.suffix):
         if path.suffix == ".old" and not os.path.lexists(place):
@@ -98,8 +99,8 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
     prefix = f"lgl-bench-{purpose}-"
     for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         pid = path.name.removeprefix(prefix).partition("-")[0]
-        if pid.isdigit() and not alive(int(pid)):
-            with contextlib.suppress(OSError):  # it may belong to somebody else
+        with contextlib.suppress(OSError):  # it may belong to somebody else
+            if pid.isdecimal() and not alive(int(pid), path.lstat().st_mtime):
                 remove(path)
     with tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)

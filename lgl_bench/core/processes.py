@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+_CLOCK = 2.0
+"""Seconds by which the start of a process may seem later than what it wrote."""
+
 
 def start_module(module: str, channel: int, **environment: str) -> subprocess.Popen[bytes]:
     """Calls `main(channel)` of a module in a new Python, which finds modules where this one finds them.
@@ -40,15 +43,32 @@ def pid_in(path: Path) -> int | None:
     return int(text) if text.isdecimal() and text.isascii() else None
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and was not collected by its parent does not."""
+def alive(pid: int, at: float | None = None) -> bool:
+    """Whether a process runs; one that has ended and was not collected by its parent does not.
+
+    Args:
+        pid: Its number.
+        at: A time at which it ran, in seconds since 1970: numbers are given again, to processes that start later.
+    """
+    import psutil
+
     try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
+        if not psutil.pid_exists(pid):  # threads have numbers too, and are no processes
+            return False
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE and (at is None or process.create_time() <= at + _CLOCK)
+    except (psutil.NoSuchProcess, OverflowError):
         return False
-    except PermissionError:
+    except psutil.AccessDenied:
         return True
-    with contextlib.suppress(OSError):  # where there is no /proc, a dead one counts until it is collected
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
-        return state != "Z"
-    return True
+
+
+def writer_alive(path: Path) -> bool | None:
+    """Whether the process that is writing `.NAME.PID.partial` runs; None if it names none."""
+    pid = pid_in(path)
+    if pid is None:
+        return None
+    try:
+        return alive(pid, path.lstat().st_mtime)
+    except OSError:
+        return False

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,19 @@ def test_leftovers_of_dead_processes_at_the_same_place_are_cleared_and_no_others
     (tmp_path / "site").mkdir()
     files.clear_leftovers(tmp_path / "site")
     assert names(tmp_path) == sorted([*kept, "site"])
+
+
+def test_a_number_that_was_given_again_to_a_later_process_does_not_protect_a_leftover(tmp_path):
+    left = tmp_path / f".site.{os.getppid()}.partial"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    files.clear_leftovers(tmp_path / "site")
+    assert not names(tmp_path)
+
+
+def test_a_number_that_a_thread_has_is_no_process():
+    with ThreadPoolExecutor(1) as pool:
+        assert not alive(pool.submit(threading.get_native_id).result())
 
 
 def test_what_a_killed_process_moved_out_of_the_way_is_put_back(tmp_path):

@@ -79,9 +79,10 @@ def test_the_walk_of_a_plugin_page_puts_its_example_on_the_leaderboard(page, col
 
 
 def test_the_walk_of_the_stream_page_imports_both_of_its_graphs(tmp_path):
-    list(walk(PLUGINS / "stream.md", tmp_path, STAND_INS))
+    described = [step.ended.out for step in walk(PLUGINS / "stream.md", tmp_path, STAND_INS)]
+    assert all("2 known at t0" in out and "1 new after it" in out for out in described)
     found = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "home").rglob("stream.json")]
-    assert len(found) == 2
+    assert [(one["vertices"], one["edges"], one["features"]) for one in found] == [(5, 4, 2), (5, 4, 2)]
 
 
 def test_every_plugin_page_is_walked_and_has_one_example_in_a_file_of_its_own():
