@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from lgl_bench.core.errors import DataError
+from lgl_bench.core.errors import DataError, printable
 from lgl_bench.leaderboard.build import Intervals, board_rows
 from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.runs.description import read_plan
@@ -28,7 +28,8 @@ PROVENANCE = ("submitter", "created_at", "lgl_bench", "torch", "dgl", "numpy", "
 
 def folder_rows(folder: Path) -> pd.DataFrame:
     """The leaderboard of a run folder."""
-    return board_rows(read_years(folder), read_provenance(folder), read_intervals(folder))
+    provenance = read_provenance(folder)
+    return board_rows(read_years(folder), provenance, read_intervals(folder))
 
 
 def read_years(folder: Path) -> pd.DataFrame:
@@ -44,10 +45,11 @@ def read_provenance(folder: Path) -> dict[str, str]:
     plan = read_plan(folder)
     noted = {"lgl_bench": plan.lgl_bench, **plan.provenance}
     path = Path(folder) / "leaderboard.csv"
-    # A table that cannot be read tells nothing; the plan does.
-    with contextlib.suppress(OSError, ValueError, csv.Error), path.open(encoding="utf-8", newline="") as file:
-        first: dict[str, Any] = next(csv.DictReader(file), {})
-        noted |= {name: str(first[name]) for name in PROVENANCE if first.get(name)}
+    if path.is_file():
+        # A table that cannot be read tells nothing; the plan does.
+        with contextlib.suppress(OSError, ValueError, csv.Error), path.open(encoding="utf-8", newline="") as file:
+            first: dict[str, Any] = next(csv.DictReader(file), {})
+            noted |= {name: printable(first[name]) for name in PROVENANCE if first.get(name)}
     return {name: noted.get(name, "") for name in PROVENANCE}
 
 
@@ -62,13 +64,30 @@ def read_intervals(folder: Path) -> Intervals:
     """The intervals a run folder keeps; none where its year rows are others by now."""
     found: dict[tuple[str, ...], Mapping[str, tuple[float, float]]] = {}
     # The file is made from the answers: whatever is wrong with it, the run's command makes it again.
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads((Path(folder) / INTERVALS).read_text(encoding="utf-8"))
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        kept = read_kept(folder, INTERVALS)
         if kept["years"] == years_checksum(folder) and kept["columns"] == list(METHOD_KEYS):
             for row in kept["rows"]:
-                ends = {name: (float(lo), float(hi)) for name, (lo, hi) in row["intervals"].items()}
-                found[tuple(row["method"])] = ends
-    return found
+                ends = {str(name): (float(lo), float(hi)) for name, (lo, hi) in row["intervals"].items()}
+                if not all(lo <= hi for lo, hi in ends.values()):
+                    return {}
+                found[tuple(str(cell) for cell in row["method"])] = ends
+        return found
+    return {}
+
+
+def read_kept(folder: Path, name: str) -> Any:
+    """What a run folder keeps of what was drawn or tested; whatever may be wrong with it is raised.
+
+    Raises:
+        OSError: There is no such file.
+        ValueError: It is no JSON.
+        RecursionError: It is nested without end.
+    """
+    path = Path(folder) / name
+    if not path.is_file():  # a pipe or a device would never end
+        raise FileNotFoundError(path)
+    return json.loads(path.read_bytes())
 
 
 def years_checksum(folder: Path) -> str:

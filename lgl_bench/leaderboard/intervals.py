@@ -23,6 +23,7 @@ from lgl_bench.leaderboard.stats import bootstrap
 from lgl_bench.leaderboard.stats.bootstrap import DECISIONS, METRICS, Resampled, resample
 from lgl_bench.leaderboard.stats.resampled import is_random
 from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
+from lgl_bench.runs.records import DamagedError
 
 SEED = 0
 _SAME = 1e-6
@@ -89,6 +90,8 @@ def _drawn(run: Run, methods: Sequence[Cells], plan: Plan, labels: Labels, draws
             labels,
             fixed_split=methods[0][_SPLIT] != "temporal",
         )
+    except DamagedError:
+        raise
     except LglBenchError:
         return {}
     found = _plain(answers, draws, seed)

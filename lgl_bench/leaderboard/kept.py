@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lgl_bench.leaderboard.folder import years_checksum
+from lgl_bench.leaderboard.folder import read_kept, years_checksum
 from lgl_bench.runs.store import RunStore
 
 NAME = "standing.json"
@@ -68,12 +68,12 @@ class Kept:
 
     def _read(self) -> None:
         try:
-            found = json.loads((self.folder / NAME).read_text(encoding="utf-8"))
+            found = read_kept(self.folder, NAME)
             if any(found[name] != value for name, value in self._valid_for.items()):
                 return
-            methods = [tuple(method) for method in found["methods"]]
+            methods = [tuple(str(cell) for cell in method) for method in found["methods"]]
             for test in found["tests"]:
                 self._entries[methods[test.pop("a")], methods[test.pop("b")], test.pop("metric")] = test
-        except (OSError, ValueError, KeyError, TypeError, IndexError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             # It is made from the answers, and can be made again.
             self._entries = {}

@@ -29,6 +29,7 @@ from lgl_bench.leaderboard.stats.evidence import Evidence, of_seeds
 from lgl_bench.leaderboard.stats.resampled import is_random, split_ratio
 from lgl_bench.leaderboard.stats.signflip import FEWEST_YEARS, MOST_YEARS, sign_flip
 from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
+from lgl_bench.runs.records import DamagedError
 
 _STREAM = METHOD_KEYS.index("stream")
 BOOTSTRAP = "bootstrap"
@@ -148,7 +149,7 @@ class Tester:
         found = kept.get(_place(question)) if kept is not None else None
         try:
             return _outcome_of(found) if found is not None else None
-        except (KeyError, TypeError):  # somebody else's file under that name
+        except (KeyError, TypeError, ValueError, OverflowError):  # somebody else's file under that name
             return None
 
     def _test(self, questions: Sequence[Question]) -> list[Outcome]:
@@ -178,6 +179,8 @@ class Tester:
                 fixed = next(iter(questions.values())).split != "temporal"
                 answers = load_answers(methods, plan, self._known(stream, checksum), fixed_split=fixed)
                 graded = self._graded(answers, metrics)
+        except DamagedError:
+            raise
         except LglBenchError as error:
             return {number: _over_seeds(question, str(error)) for number, question in questions.items()}
         return {number: _outcome(question, graded, plan) for number, question in questions.items()}
@@ -266,5 +269,17 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
 
 
 def _outcome_of(entry: Mapping[str, Any]) -> Outcome:
-    parts = {name: np.nan if entry[name] is None else entry[name] for name in Evidence._fields}
-    return Outcome(Evidence(**parts), entry["test"], entry["years"], entry["years_p"], entry["note"])
+    """The outcome of an entry.
+
+    Raises:
+        KeyError: Something is missing.
+        TypeError: Something is of another type.
+        ValueError: The same.
+    """
+    parts = {name: np.nan if entry[name] is None else float(entry[name]) for name in Evidence._fields}
+    p = entry["years_p"]
+    if entry["test"] not in EXPLAINED:
+        raise ValueError(entry["test"])
+    return Outcome(
+        Evidence(**parts), entry["test"], int(entry["years"]), None if p is None else float(p), str(entry["note"])
+    )

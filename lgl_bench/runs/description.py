@@ -211,6 +211,8 @@ def read_plan(folder: Path) -> Description:
 
 def read_description(path: Path) -> Description:
     """A description from its file."""
+    if not path.is_file():
+        raise PlanError(f"{path} is no file; {_AGAIN}")
     try:
         fields = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:

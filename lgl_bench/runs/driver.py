@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from lgl_bench.core.errors import printable
 from lgl_bench.runs.execute import Done, Order
 from lgl_bench.runs.fit_cache import FitCache, LostWeightsError
 from lgl_bench.runs.missing import Missing, Wanted
 from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.progress import Best, Event, Listener
-from lgl_bench.runs.records import FitRecord, plain_text
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.settings import Checkpoints
 from lgl_bench.runs.store import RunStore, weights_digest
 from lgl_bench.runs.units import ChainSpec, Unit, column_digests, named_digest
@@ -174,7 +175,7 @@ class Driver:
             for outcome in self.engine.collect():
                 unit, record = outcome.order.unit, self._fits.record(outcome.order.unit.key)
                 if outcome.done is None or record is None:
-                    self.counts.failed[f"{unit.key}:matrix"] = plain_text(outcome.reason)
+                    self.counts.failed[f"{unit.key}:matrix"] = printable(outcome.reason)
                 else:
                     self._fits.write(unit.key, record.but(matrix=outcome.done.matrix))
         self._fits.flush()
@@ -214,13 +215,13 @@ class Driver:
         """Stores what came, and returns what is still to do for the unit."""
         unit, done = item.unit, outcome.done
         if done is None:
-            return self._blame(item, plain_text(outcome.reason))
+            return self._blame(item, printable(outcome.reason))
         record, replaced = self._record(unit, done)
         if record is None:
             reason = f"the fit {unit.key}, made again because its weights are not there, came out differently"
             self.counts.failed[unit.key] = f"{reason}; its answers stay as they are, --force makes all of them again"
             return []
-        failed = {name: plain_text(reason) for name, reason in {**done.failed, **item.given_up}.items()}
+        failed = {name: printable(reason) for name, reason in {**done.failed, **item.given_up}.items()}
         answered = column_digests([] if done.answers is None else done.answers.columns)
         self._missing.note(unit, (*failed, *answered))
         record = record.graded(answered, failed, {name: named_digest(name) for name in failed})
@@ -245,7 +246,7 @@ class Driver:
         """
         if done.noted is None:
             return self._fits.record(unit.key), False
-        made = FitRecord(**{**done.noted, "reason": plain_text(done.noted["reason"])})
+        made = FitRecord(**{**done.noted, "reason": printable(done.noted["reason"])})
         old = self._fits.stored(unit.key)
         if old is None or old.status != "ok":
             return made, False

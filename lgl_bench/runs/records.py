@@ -14,7 +14,6 @@ Status: TypeAlias = Literal["ok", "skipped", "failed", "diverged"]
 Sha256: TypeAlias = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 _Whole: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=True)]
-MOST_REASON = 2000
 _KEPT = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
@@ -101,16 +100,6 @@ class FitRecord(BaseModel):
     def but(self, **changes: Any) -> FitRecord:
         """The same with other values."""
         return self.model_copy(update=changes)
-
-
-def plain_text(text: str) -> str:
-    r"""A reason as a file can hold it: no half characters, and no more of it than anybody reads.
-
-    >>> plain_text("caf\udce9")
-    'caf\\udce9'
-    """
-    whole = text.encode("utf-8", "backslashreplace").decode()
-    return whole if len(whole) <= MOST_REASON else f"{whole[:MOST_REASON]} ..."
 
 
 def parse_fit(text: bytes, path: str) -> FitRecord:

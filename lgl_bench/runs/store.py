@@ -29,10 +29,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError
+from lgl_bench.core.parquet import ParquetError
 from lgl_bench.core.processes import alive, pid_in
+from lgl_bench.runs.answer_table import FIRST, parse_answers
 from lgl_bench.runs.records import AnswersRecord, DamagedError, FitRecord, StoreWarning, dump_fit, parse_fit
 
-_FIRST = ("vertex", "time", "class_pred", "confidence")
 _AGAIN = "give the run's command again, which makes it again"
 
 
@@ -53,7 +54,7 @@ class RunStore:
             for path in self.folder.glob(pattern):
                 pid = pid_in(path)
                 if pid is None or not alive(pid):
-                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+                    _remove(path)
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -81,19 +82,18 @@ class RunStore:
     def fit(self, key: str) -> FitRecord | None:
         """The record of a fit; None if there is none."""
         path = self.folder / "fits" / key / "fit.json"
-        try:
-            return parse_fit(path.read_bytes(), str(path))
-        except FileNotFoundError:
+        if not _there(path):
             return None
+        data = _read(path)
+        try:
+            return parse_fit(data, str(path))
         except DamagedError as error:
             raise DamagedError(f"{error}; {_AGAIN}") from error
-        except OSError as error:
-            raise DamagedError(f"{path} cannot be read: {error.strerror or error}; {_AGAIN}") from error
 
     def weights(self, key: str) -> bytes | None:
         """The weights of a fit; None if they were not kept."""
         path = self._weights(key)
-        if not path.is_file():
+        if not _there(path):
             return None
         record, data = self.fit(key), _read(path)
         if record is None or record.weights != weights_digest(data):
@@ -145,8 +145,8 @@ class RunStore:
     def forget(self, keys: Iterable[str]) -> None:
         """Removes fits and their answers, so that they are made again."""
         for key in keys:
-            shutil.rmtree(self.folder / "fits" / key, ignore_errors=True)
-            self._answers(key).unlink(missing_ok=True)
+            _remove(self.folder / "fits" / key)
+            _remove(self._answers(key))
 
     def forget_failures(self, keys: Iterable[str], plugins: str | None = None) -> None:
         """Removes fits that failed, and what is noted as failed of others, so that both are tried again.
@@ -171,7 +171,7 @@ class RunStore:
 
     def drop_weights(self, key: str) -> None:
         """Forgets the weights of a fit that nobody builds on any more."""
-        self._weights(key).unlink(missing_ok=True)
+        _remove(self._weights(key))
 
     def mend(self, keys: Iterable[str]) -> list[str]:
         """Removes what is damaged, so that it is made again; says what."""
@@ -180,7 +180,7 @@ class RunStore:
             for read, remove in (
                 (self.fit, lambda key: self.forget([key])),
                 (self.weights, self.drop_weights),
-                (self.sources, lambda key: self._answers(key).unlink(missing_ok=True)),
+                (self._check_answers, lambda key: _remove(self._answers(key))),
             ):
                 try:
                     read(key)
@@ -193,7 +193,7 @@ class RunStore:
 
     def has_answers(self, key: str) -> bool:
         """Whether a unit has answers."""
-        return self._answers(key).is_file()
+        return _there(self._answers(key))
 
     def sources(self, key: str) -> dict[str, str]:
         """Digest of the code behind each `EXPR` and `EXPR|THRESHOLD` that is answered."""
@@ -202,15 +202,17 @@ class RunStore:
 
     def columns(self, key: str) -> dict[str, npt.NDArray[Any]]:
         """The answers of a unit, column by column."""
-        path = self._answers(key)
-        data = _read(path)
-        self._matching(key, data)
+        data = self.answer_bytes(key)
         try:
-            # One file, one thread: a data set scan would cost more than the reading.
-            table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
-        except (OSError, pa.ArrowException) as error:
-            raise DamagedError(f"{path} cannot be read: {_line(error)}; {_AGAIN}") from error
-        return {name: table.column(name).to_numpy() for name in table.column_names}
+            return parse_answers(data)
+        except ParquetError as error:
+            raise DamagedError(f"{self._answers(key)} {error}; {_AGAIN}") from error
+
+    def answer_bytes(self, key: str) -> bytes:
+        """The file of a unit's answers, as it was written."""
+        data = _read(self._answers(key))
+        self._matching(key, data)
+        return data
 
     def answers(self, key: str) -> pd.DataFrame:
         """The answers of a unit as a table."""
@@ -223,9 +225,13 @@ class RunStore:
             raise DataError(f"{self.folder}/fits/{key} is missing")
         self.write_fit(key, record, answers=columns)
 
+    def _check_answers(self, key: str) -> None:
+        if self.has_answers(key):
+            self.columns(key)
+
     def _current_answers(self, key: str) -> AnswersRecord | None:
         path = self._answers(key)
-        return self._matching(key, _read(path)) if path.is_file() else None
+        return self._matching(key, _read(path)) if _there(path) else None
 
     def _matching(self, key: str, data: bytes) -> AnswersRecord:
         """What is noted of the answers file with these bytes."""
@@ -263,7 +269,7 @@ def _merged(kept: pd.DataFrame | None, fresh: pd.DataFrame) -> pd.DataFrame:
     """All columns, the new ones in place of the old, in a fixed order."""
     if kept is not None:
         fresh = pd.concat([kept.drop(columns=[name for name in fresh if name in kept]), fresh], axis=1)
-    front = [name for name in _FIRST if name in fresh]
+    front = [name for name in FIRST if name in fresh]
     return fresh[[*front, *sorted(set(fresh.columns) - set(front))]]
 
 
@@ -273,13 +279,23 @@ def _parquet(frame: pd.DataFrame) -> bytes:
     return bytes(sink.getvalue())
 
 
+def _there(path: Path) -> bool:
+    """Whether there is anything under a name; reading tells whether it is a file."""
+    return path.exists() or path.is_symlink()
+
+
 def _read(path: Path) -> bytes:
+    # A pipe or a device would never end.
+    if not path.is_file():
+        raise DamagedError(f"{path} {'is no file' if _there(path) else 'is missing'}; {_AGAIN}")
     try:
         return path.read_bytes()
-    except FileNotFoundError as error:
-        raise DamagedError(f"{path} is missing; {_AGAIN}") from error
     except OSError as error:
         raise DamagedError(f"{path} cannot be read: {error.strerror or error}; {_AGAIN}") from error
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 def _write(folder: Path, name: str, data: bytes) -> None:
@@ -295,7 +311,3 @@ def _write(folder: Path, name: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise DataError(f"{folder / name} cannot be written: {error.strerror or error}") from error
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]

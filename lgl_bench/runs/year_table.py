@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError
+from lgl_bench.core.parquet import ParquetError, is_number, is_text, open_parquet
 
 # What tells a row of the leaderboard apart, then what tells its year rows apart.
 KEY_TEXTS = (
@@ -32,6 +32,7 @@ METRICS = (
     *("micro_f1", "macro_f1", "mcc", "open_f1", "rejected_share"),
 )
 _REASON = "_reason"
+_FILLED = {*NEEDED_TEXTS, *WHOLE}
 _AGAIN = "remove it and give the run's command again"
 
 
@@ -59,44 +60,48 @@ def _texts(frame: pd.DataFrame, name: str) -> Any:
 
 def read_year_table(path: Path) -> pd.DataFrame:
     """Year rows from their file, with the columns they must have and all columns of the right type."""
+    if not path.is_file():
+        raise DataError(f"{path} is no file; {_AGAIN}")
     try:
-        table = pq.ParquetFile(path).read()
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{path} cannot be read: {' '.join(str(error).split())[:300]}; {_AGAIN}") from error
-    names = [str(name) for name in table.column_names]
+        file = open_parquet(path, path.stat().st_size)
+    except (ParquetError, OSError) as error:
+        raise DataError(f"{path} {error}; {_AGAIN}") from error
+    rows = file.metadata.num_rows
+    names = [str(name) for name in file.schema_arrow.names]
     for name in (*NEEDED_TEXTS, *NEEDED_NUMBERS):
-        if name not in names and table.num_rows:
+        if name not in names and rows:
             raise DataError(f"{path} has no column '{name}'; {_AGAIN}")
     for name in names:
         if names.count(name) > 1:
             raise DataError(f"{path} has the column {ascii(name)[:100]} twice; {_AGAIN}")
-    kept = []
-    for name in names:
-        wrong = _wrong(table, name, names)
-        if wrong:
-            raise DataError(f"{path}, column '{name}': it is of type {str(table[name].type)[:80]}{wrong}; {_AGAIN}")
-        kept += [name] if wrong is not None else []
-    found: pd.DataFrame = table.select(kept).to_pandas()
+    kept = [name for name in names if _kind(name, names)]
+    for name in kept:
+        kind = file.schema_arrow.field(name).type
+        if not _fits(_kind(name, names), kind) and not (pa.types.is_null(kind) and name not in _FILLED):
+            raise DataError(f"{path}, column '{name}': it is of type {kind}, not {_kind(name, names)}; {_AGAIN}")
+    try:
+        table = file.read(columns=kept)
+    except (OSError, pa.ArrowException, OverflowError) as error:
+        raise DataError(f"{path} cannot be read: {error}; {_AGAIN}") from error
+    for name in kept:
+        if name in _FILLED and table[name].null_count:
+            raise DataError(f"{path}, column '{name}': {table[name].null_count} of its rows are empty; {_AGAIN}")
+    found: pd.DataFrame = table.to_pandas()
+    for name in found.columns[[isinstance(kind, pd.CategoricalDtype) for kind in found.dtypes]]:
+        found[name] = found[name].astype(object)
     return found
 
 
-def _wrong(table: Any, name: str, names: Iterable[str]) -> str | None:
-    """What is wrong with a column; "" for nothing, None for a column that nobody reads."""
-    column = table[name]
-    text = name in TEXTS or (name.endswith(_REASON) and name.removesuffix(_REASON) in names)
-    whole = name in WHOLE
-    number = name in COUNTS or name in METRICS or f"{name}{_REASON}" in names
-    if not (text or whole or number):
-        return None
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if pa.types.is_null(kind):
-        right = not (name in NEEDED_TEXTS or whole) or not len(column)
-    else:
-        right = is_text if text else pa.types.is_integer(kind) if whole else is_number
-    if not right:
-        return f", not {'text' if text else 'whole numbers' if whole else 'numbers'}"
-    if (name in NEEDED_TEXTS or whole) and column.null_count:
-        return f", and {column.null_count} of its rows are empty"
-    return ""
+def _kind(name: str, names: Iterable[str]) -> str:
+    """What a column holds; "" for one that nobody reads."""
+    if name in TEXTS or (name.endswith(_REASON) and name.removesuffix(_REASON) in names):
+        return "text"
+    if name in WHOLE:
+        return "whole numbers"
+    return "numbers" if name in COUNTS or name in METRICS or f"{name}{_REASON}" in names else ""
+
+
+def _fits(wanted: str, kind: Any) -> bool:
+    if wanted == "text":
+        return is_text(kind)
+    return bool(pa.types.is_signed_integer(kind)) if wanted == "whole numbers" else is_number(kind)

@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from lgl_bench.core.parquet import ColumnError, ColumnType, is_list
 from lgl_bench.core.types import IntArray, Sparse
 from lgl_bench.streams.stream import Stream
+
+_INT64 = ColumnType("int64", pa.types.is_int64)
+_INT8 = ColumnType("int8", pa.types.is_int8)
+_INDICES = ColumnType("a list of int32", lambda kind: is_list(kind) and bool(pa.types.is_int32(kind.value_type)))
+_VALUES = ColumnType("a list of float32", lambda kind: is_list(kind) and bool(pa.types.is_float32(kind.value_type)))
+EDGE_COLUMNS = {"source": _INT64, "target": _INT64}
+"""The columns of edges."""
 
 
 def vertex_table(stream: Stream, start: int, stop: int) -> pa.Table:
@@ -27,17 +36,24 @@ def vertex_table(stream: Stream, start: int, stop: int) -> pa.Table:
     return pa.table(columns)
 
 
-def vertex_columns(kind: str, columns: int, split: bool) -> list[str]:
-    """Columns to read."""
-    features = ["feature_index", "feature_value"] if kind == "sparse" else ["features"] if columns else []
-    return ["id", "label", *(["split"] if split else []), *features]
+def vertex_columns(kind: str, columns: int, split: bool) -> dict[str, ColumnType]:
+    """The columns to read of vertices, and of which type each must be."""
+    found = {"id": _INT64, "label": _INT64} | ({"split": _INT8} if split else {})
+    if kind == "sparse":
+        return found | {"feature_index": _INDICES, "feature_value": _VALUES}
+
+    def is_row(kind: Any) -> bool:
+        return bool(pa.types.is_fixed_size_list(kind) and kind.list_size == columns and _VALUES.matches(kind))
+
+    return found | ({"features": ColumnType(f"a list of {columns} float32", is_row)} if columns else {})
 
 
 def sparse_rows(table: pa.Table, columns: int) -> Sparse:
     """The sparse features of a table."""
-    lists = table.column("feature_index").combine_chunks()
-    lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
-    indptr = lists.offsets.to_numpy().astype(np.int64)
+    lengths = _lengths(table, "feature_index")
+    if not np.array_equal(lengths, _lengths(table, "feature_value")):
+        raise ColumnError("has lists of feature_index and feature_value that differ in length")
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Sparse(indptr, flat(table, "feature_index"), flat(table, "feature_value"), columns)
 
 
@@ -52,13 +68,26 @@ def stack(parts: list[Sparse], columns: int) -> Sparse:
     )
 
 
-def flat(table: pa.Table, name: str) -> Any:
+def flat(table: pa.Table, name: str) -> npt.NDArray[Any]:
     """The numbers of a list column, one after the other."""
-    chunks = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in table.column(name).chunks]
-    return chunks[0] if len(chunks) == 1 else np.concatenate([*chunks, np.empty(0, dtype=np.float32)])
+    column = table.column(name)
+    parts = [chunk.flatten() for chunk in column.chunks]
+    if column.null_count or any(part.null_count for part in parts):
+        raise ColumnError(f"has an empty place in the column '{name}'")
+    kind = column.type.value_type.to_pandas_dtype()
+    chunks = [part.to_numpy(zero_copy_only=False) for part in parts]
+    return chunks[0] if len(chunks) == 1 else np.concatenate([*chunks, np.empty(0, dtype=kind)])
 
 
 def ints(table: pa.Table, name: str) -> IntArray:
     """A column of whole numbers."""
-    values: IntArray = table.column(name).to_numpy()
+    column = table.column(name)
+    if column.null_count:
+        raise ColumnError(f"has an empty place in the column '{name}'")
+    values: IntArray = column.to_numpy()
     return values
+
+
+def _lengths(table: pa.Table, name: str) -> IntArray:
+    chunks = [chunk.value_lengths().fill_null(0).to_numpy() for chunk in table.column(name).chunks]
+    return np.concatenate([np.empty(0, dtype=np.int64), *chunks])

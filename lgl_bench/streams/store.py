@@ -7,28 +7,36 @@ leaves either no stream or a whole one.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
-import json
 import os
 import shutil
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.errors import DataError, UsageError, printable
+from lgl_bench.core.parquet import ColumnType, ParquetError, open_parquet, read_columns
 from lgl_bench.core.processes import alive, pid_in
-from lgl_bench.core.types import Sparse
+from lgl_bench.core.types import IntArray, Sparse
+from lgl_bench.streams.checks import check_edges, check_features, check_vertices
 from lgl_bench.streams.checksum import prefix_checksums
-from lgl_bench.streams.columns import flat, ints, sparse_rows, stack, vertex_columns, vertex_table
+from lgl_bench.streams.columns import (
+    EDGE_COLUMNS,
+    flat,
+    ints,
+    sparse_rows,
+    stack,
+    vertex_columns,
+    vertex_table,
+)
+from lgl_bench.streams.description import Description, describe_stream, file_name, read_description
 from lgl_bench.streams.lookup import positions
-from lgl_bench.streams.stream import Stream, StreamInfo
-
-FORMAT_VERSION = 1
+from lgl_bench.streams.stream import Stream
 
 
 def write_stream(stream: Stream, folder: Path, *, force: bool = False) -> Path:
@@ -68,94 +76,99 @@ def write_stream(stream: Stream, folder: Path, *, force: bool = False) -> Path:
 
 
 def open_stream(folder: Path, *, features: bool = True) -> Stream:
-    """Opens a stream, checking the bytes of every file it reads against `stream.json`.
+    """Opens a stream, checking every file it reads: its bytes, its columns, and that the arrays are a stream's.
 
     Args:
         folder: The stream's folder.
         features: Whether to read features; without them each vertex has zero columns.
+
+    Raises:
+        DataError: Something is missing, damaged, or not what `stream.json` says.
     """
     folder = Path(folder)
     described = read_description(folder)
-    kind, columns = described["feature_kind"], described["features"] if features else 0
-    if not features:
-        kind = "dense"
-    total_v, total_e = described["vertices"], described["edges"]
-    ids, born, labels = (np.empty(total_v, dtype=np.int64) for _ in range(3))
-    split = np.empty(total_v, dtype=np.int8) if described["has_split"] else None
-    dense = np.empty((total_v if kind == "dense" else 0, columns), dtype=np.float32)
+    _check_files(folder, described)
+    kind = described.feature_kind if features else "dense"
+    columns = described.features if features else 0
+    total = described.vertices
+    ids, born, labels = (np.empty(total, dtype=np.int64) for _ in range(3))
+    split = np.empty(total, dtype=np.int8) if described.has_split else None
+    dense = np.empty((total if kind == "dense" else 0, columns), dtype=np.float32)
     rows: list[Sparse] = []
     vertex_ends: list[int] = []
-    for time in described["times"]:
-        table = _read(folder, described, time, "vertices", vertex_columns(kind, columns, split is not None))
-        v0, v1 = _span(vertex_ends, table)
-        ids[v0:v1], labels[v0:v1], born[v0:v1] = ints(table, "id"), ints(table, "label"), time
-        if split is not None:
-            split[v0:v1] = table.column("split").to_numpy()
-        if kind == "sparse":
-            rows.append(sparse_rows(table, columns))
-        elif columns:
-            dense[v0:v1] = flat(table, "features").reshape(-1, columns)
-    arcs = np.empty((2, 2 * total_e), dtype=np.int64)
-    place = positions(ids)
-    edge_ends: list[int] = []
-    for time in described["times"]:
-        table = _read(folder, described, time, "edges", ["source", "target"])
-        e0, e1 = _span(edge_ends, table)
-        part = arcs[:, 2 * e0 : 2 * e1]
-        part[0, 0::2] = part[1, 1::2] = place(ints(table, "source"))
-        part[1, 0::2] = part[0, 1::2] = place(ints(table, "target"))
+    wanted = vertex_columns(kind, columns, split is not None)
+    for time in described.times:
+        with _reading(folder, described, time, "vertices", wanted) as table:
+            v0, v1 = _span(vertex_ends, table)
+            ids[v0:v1], labels[v0:v1], born[v0:v1] = ints(table, "id"), ints(table, "label"), time
+            if split is not None:
+                split[v0:v1] = ints(table, "split")
+            if kind == "sparse":
+                rows.append(sparse_rows(table, columns))
+            elif columns:
+                dense[v0:v1] = flat(table, "features").reshape(-1, columns)
+            own_split = None if split is None else split[v0:v1]
+            check_vertices(ids[v0:v1], labels[v0:v1], own_split, len(described.class_names))
+            check_features(rows[-1] if kind == "sparse" else dense[v0:v1])
+    arcs, edge_ends = _read_arcs(folder, described, ids, vertex_ends)
     return Stream(
-        info=_info(described),
+        info=described.info(),
         ids=ids,
         born=born,
         labels=labels,
         features=stack(rows, columns) if kind == "sparse" else dense,
         arcs=arcs,
         split=split,
-        times=tuple(described["times"]),
+        times=described.times,
         vertex_ends=tuple(vertex_ends),
         edge_ends=tuple(edge_ends),
     )
 
 
+def _read_arcs(
+    folder: Path, described: Description, ids: IntArray, vertex_ends: list[int]
+) -> tuple[IntArray, list[int]]:
+    """Both directions of every edge by vertex position, and the number of edges up to each year."""
+    arcs = np.empty((2, 2 * described.edges), dtype=np.int64)
+    place = positions(ids)
+    if not np.array_equal(place(ids), np.arange(len(ids))):
+        raise DataError(f"{folder} has a vertex id in two years; {_again(described)}")
+    edge_ends: list[int] = []
+    for time, first, stop in zip(described.times, [0, *vertex_ends[:-1]], vertex_ends, strict=True):
+        with _reading(folder, described, time, "edges", EDGE_COLUMNS) as table:
+            e0, e1 = _span(edge_ends, table)
+            part = arcs[:, 2 * e0 : 2 * e1]
+            part[0, 0::2] = part[1, 1::2] = place(ints(table, "source"))
+            part[1, 0::2] = part[0, 1::2] = place(ints(table, "target"))
+            check_edges(part[0, 0::2], part[1, 0::2], first, stop)
+    return arcs, edge_ends
+
+
 def verify_stream(folder: Path) -> list[str]:
-    """What is wrong with a stream on disk: every file's bytes, then the canonical checksum."""
+    """What is wrong with a stream on disk: every file's bytes, then the arrays and their canonical checksum."""
     folder = Path(folder)
     try:
         described = read_description(folder)
     except DataError as error:
         return [str(error)]
     found = []
-    for name, expected in described["files"].items():
+    for name, expected in described.files.items():
         path = folder / name
         if not path.is_file():
             found.append(f"{name} is missing")
         elif _digest(path) != expected:
             found.append(f"{name} was changed: its sha256 is not the one noted in stream.json")
     present = {str(path.relative_to(folder)) for path in folder.glob("snapshots/**/*") if path.is_file()}
-    found += [f"{name} does not belong to the stream" for name in sorted(present - set(described["files"]))]
-    if not found:
-        checksums = prefix_checksums(open_stream(folder))
-        if checksums[described["times"][-1]] != described["stream_checksum"]:
-            found.append("the arrays do not give the stream_checksum noted in stream.json")
-    return found
-
-
-def read_description(folder: Path) -> dict[str, Any]:
-    """The contents of `stream.json`, checked against the sha256 it holds of itself."""
-    path = Path(folder) / "stream.json"
+    found += [f"{printable(name)} does not belong to the stream" for name in sorted(present - set(described.files))]
+    if found:
+        return found
     try:
-        described = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DataError(f"{folder} holds no stream: stream.json is missing") from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read: {error}; import the stream again") from error
-    version = described.get("format_version") if isinstance(described, dict) else None
-    if version != FORMAT_VERSION:
-        raise DataError(f"{path} has format version {version}, this lgl-bench reads {FORMAT_VERSION}; import it again")
-    if described.get("sha256") != _seal(described):
-        raise DataError(f"{path} was changed after it was written; import the stream again")
-    return dict(described)
+        checksums = prefix_checksums(open_stream(folder))
+    except DataError as error:
+        return [str(error)]
+    if checksums[described.times[-1]] != described.stream_checksum:
+        found.append("the arrays do not give the stream_checksum noted in stream.json")
+    return found
 
 
 def _write_files(stream: Stream, folder: Path) -> None:
@@ -176,59 +189,53 @@ def _write_files(stream: Stream, folder: Path) -> None:
         pa.default_memory_pool().release_unused()
         v0, e0 = v1, e1
     path = folder / "stream.json"
-    described = _describe(stream, files)
-    described["sha256"] = _seal(described)
-    path.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    path.write_text(describe_stream(stream, files), encoding="utf-8")
     _digest(path, sync=True)
 
 
-def _describe(stream: Stream, files: dict[str, str]) -> dict[str, Any]:
-    checksums = prefix_checksums(stream)
-    info = stream.info
-    return {
-        "format_version": FORMAT_VERSION,
-        "name": info.name,
-        "source": info.source,
-        "licence": info.licence,
-        "citation": info.citation,
-        "t0": info.t0,
-        "vertices": stream.num_vertices,
-        "edges": stream.num_edges,
-        "features": stream.features.shape[1],
-        "feature_kind": "sparse" if isinstance(stream.features, Sparse) else "dense",
-        "classes": len(stream.class_births()),
-        "class_names": list(info.class_names),
-        "has_split": stream.split is not None,
-        "times": list(stream.times),
-        "imported": info.imported,
-        "stream_checksum": checksums[stream.times[-1]],
-        "files": files,
-    }
+def _check_files(folder: Path, described: Description) -> None:
+    """Whether bytes and rows of the files are those `stream.json` notes, before arrays of that size are made."""
+    for kind, expected in (("vertices", described.vertices), ("edges", described.edges)):
+        rows = 0
+        for time in described.times:
+            name = file_name(time, kind)
+            with _opened(folder, described, name, described.files[name]) as file:
+                rows += int(file.metadata.num_rows)
+        if rows != expected:
+            raise DataError(
+                f"{folder}: its files have {rows:,} {kind}, stream.json says {expected:,}; {_again(described)}"
+            )
 
 
-def _seal(described: dict[str, Any]) -> str:
-    """sha256 of everything in `stream.json` but itself, however it is laid out."""
-    rest = {key: value for key, value in described.items() if key != "sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+@contextlib.contextmanager
+def _reading(
+    folder: Path, described: Description, time: int, kind: str, wanted: dict[str, ColumnType]
+) -> Iterator[pa.Table]:
+    """The columns of one file; what the caller finds wrong with them is said of that file."""
+    with _opened(folder, described, file_name(time, kind)) as file:
+        yield read_columns(file, wanted)
 
 
-def _info(described: dict[str, Any]) -> StreamInfo:
-    texts = {key: described[key] for key in ("name", "source", "licence", "citation", "t0", "imported")}
-    return replace(StreamInfo(name=""), **texts, class_names=tuple(described["class_names"]))
-
-
-def _read(folder: Path, described: dict[str, Any], time: int, kind: str, columns: list[str]) -> pa.Table:
-    name = f"snapshots/time={time}/{kind}.parquet"
+@contextlib.contextmanager
+def _opened(folder: Path, described: Description, name: str, digest: str = "") -> Iterator[pq.ParquetFile]:
+    """A file of the stream, with the sha256 that is given."""
     path = folder / name
-    again = f"'lgl-bench data verify {described['name']}' lists all damage; import the stream again"
     try:
+        if not path.is_file():
+            raise ParquetError("cannot be read: it is missing, or no plain file")
         with pa.memory_map(str(path)) as mapped:
-            if hashlib.sha256(mapped.read_buffer()).hexdigest() != described["files"].get(name):
-                raise DataError(f"{path} was changed after it was written; {again}")
+            if digest and hashlib.sha256(mapped.read_buffer()).hexdigest() != digest:
+                raise ParquetError("was changed after it was written")
             mapped.seek(0)
-            return pq.ParquetFile(mapped).read(columns=columns)
+            yield open_parquet(mapped, mapped.size())
+    except ParquetError as error:
+        raise DataError(f"{path} {error}; {_again(described)}") from error
     except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{path} cannot be read: {error}; {again}") from error
+        raise DataError(f"{path} cannot be read: {error}; {_again(described)}") from error
+
+
+def _again(described: Description) -> str:
+    return f"'lgl-bench data verify {described.name}' lists all damage; import the stream again"
 
 
 def _span(ends: list[int], table: pa.Table) -> tuple[int, int]:

@@ -191,7 +191,7 @@ class _Packing:
             self._write(f"fits/{key}.safetensors", kept)
         if self.store.has_answers(key):
             name = f"answers/{key}.parquet"
-            self._write(name, (self.store.folder / name).read_bytes())
+            self._write(name, self.store.answer_bytes(key))
         return noted.status != "ok" or kept is not None
 
     def _write(self, name: str, data: bytes) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.describe import describe
+from lgl_bench.streams.description import seal
 from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.store import verify_stream, write_stream
 from lgl_bench.streams.stream import StreamInfo
@@ -65,8 +66,7 @@ def _seal(folder: Path) -> None:
         with contextlib.suppress(OSError):
             if (folder / name).is_file():
                 described["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    rest = {key: value for key, value in described.items() if key != "sha256"}
-    described["sha256"] = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    described["sha256"] = seal(described)
     path.write_text(json.dumps(described))
 
 

@@ -67,7 +67,9 @@ def damage_parquet(folder: Path, rng: random.Random) -> None:
     options: dict[str, Any] = {"compression": rng.choice(["none", "zstd", "snappy", "gzip"])}
     if rng.random() < 0.1 and changed.num_rows:
         options["row_group_size"] = 1
-    pq.write_table(changed, path, use_dictionary=rng.random() < 0.5, **options)
+    # What is coded by a dictionary is written so: spelled out, the largest would not fit into a file.
+    coded = any(pa.types.is_dictionary(field.type) for field in changed.schema) or rng.random() < 0.5
+    pq.write_table(changed, path, use_dictionary=coded, **options)
 
 
 def _retyped(table: pa.Table, rng: random.Random) -> pa.Table:

@@ -14,7 +14,15 @@ from lgl_bench.leaderboard.compare import compare
 from lgl_bench.leaderboard.published import open_world_lgl
 from lgl_bench.leaderboard.sources import Board, open_board
 from lgl_bench.streams.store import write_stream
-from tests.leaderboard.boards import board, figures, growing_stream, made_up_run, row, static_stream
+from tests.leaderboard.boards import (
+    board,
+    figures,
+    growing_stream,
+    made_up_run,
+    replace_answers,
+    row,
+    static_stream,
+)
 
 
 def named(frame: pd.DataFrame, name: str = "a.csv") -> Board:
@@ -202,10 +210,20 @@ def test_answers_that_do_not_give_the_numbers_of_the_row_are_not_drawn_from(tmp_
     path = next((folder / "answers").glob("0-5-*.parquet"))
     answers = pd.read_parquet(path)
     answers["novelty:a"] = answers["novelty:a"].to_numpy()[::-1]
-    answers.to_parquet(path)
+    replace_answers(folder, path.stem, answers)
     rows = compare([open_board(folder)], within=True, metrics=["auroc_weighted"], data_dir=data, draws=200).rows
     assert rows["test"].tolist() == ["seeds-t"]
     assert "do not give the numbers of the row" in rows["note"].iloc[0]
+
+
+def test_a_flipped_bit_in_the_answers_is_no_reason_to_compare_seeds_alone(tmp_path, data):
+    folder = made_up_run(tmp_path / "run", growing_stream(), {"a": 0.5, "b": 1.0})
+    path = next((folder / "answers").glob("0-5-*.parquet"))
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(DataError, match="is damaged"):
+        compare([open_board(folder)], within=True, metrics=["auroc_weighted"], data_dir=data, draws=200)
 
 
 def test_without_answers_or_labels_seeds_alone_are_compared_and_it_is_said(tmp_path, data):
@@ -261,7 +279,7 @@ def test_good_is_mixed_from_stored_scores_and_a_choice_is_followed(tmp_path, dat
         answers = pd.read_parquet(path)
         own, mixed = answers["novelty:msp"], answers.pop("novelty:good(msp,alpha=0.25)")
         answers["neighbour:msp"] = (mixed - 0.75 * own) / 0.25
-        answers.to_parquet(path)
+        replace_answers(folder, path.stem, answers)
     chosen = pd.read_parquet(folder / "years.parquet")
     for name in ("good(msp,alpha=0.25)", "good(auto)"):
         years = chosen.assign(chosen="")

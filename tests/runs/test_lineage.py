@@ -15,6 +15,7 @@ from lgl_bench.runs.answers import Method, answer_tasks
 from lgl_bench.runs.lineage import outdated, predecessor
 from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
 from tests.graphs import small_stream
@@ -208,10 +209,11 @@ def test_a_failed_year_that_is_made_again_has_the_years_after_it_made_again(
 
 def chain_of(stream_units, **ended):
     """Records of units a, b, c, d, each written as its status and what it went on from."""
-    return {
-        key: None if key not in ended else dict(zip(("status", "continued_from"), ended[key].split(":"), strict=True))
-        for key in stream_units
-    }
+    found = dict.fromkeys(stream_units)
+    for key, text in ended.items():
+        status, before = text.split(":")
+        found[key] = FitRecord(status=status, continued_from=before, key=key, time=0, role="test")
+    return found
 
 
 @pytest.fixture

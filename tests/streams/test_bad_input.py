@@ -25,6 +25,7 @@ from lgl_bench.cli import main
 from lgl_bench.core import parquet
 from lgl_bench.core.errors import DataError
 from lgl_bench.streams import catalogue, store
+from lgl_bench.streams.description import seal
 from lgl_bench.streams.store import open_stream
 
 NAN, INF = float("nan"), float("inf")
@@ -635,5 +636,5 @@ def test_arrays_that_do_not_give_the_checksum_are_caught_though_every_file_is_as
 ) -> None:
     path = imported / "stream.json"
     described = json.loads(path.read_text()) | {"stream_checksum": "0" * 64}
-    path.write_text(json.dumps(described | {"sha256": store._seal(described)}))
+    path.write_text(json.dumps(described | {"sha256": seal(described)}))
     assert_damaged(imported, "do not give the stream_checksum")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from lgl_bench.streams.archive import extract_zip
 
 MOST_FEATURES = 2**31 - 1
 """Columns of features: their numbers are kept as int32."""
+_LONGEST_HEADER = 1 << 16
 
 
 class Options(BaseModel):
@@ -77,11 +79,13 @@ def read_npy(path: Path) -> npt.NDArray[Any]:
     """
     try:
         with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            # The reader of 2.0 reads 3.0 as well, whose header differs in its encoding only.
-            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, fortran, dtype = header(file)
-            start, size = file.tell(), path.stat().st_size
+            # No more than a header can have: it says its own length, and numpy would allocate it.
+            head = io.BytesIO(file.read(_LONGEST_HEADER))
+        version = np.lib.format.read_magic(head)
+        # The reader of 2.0 reads 3.0 as well, whose header differs in its encoding only.
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = header(head)
+        start, size = head.tell(), path.stat().st_size
     except Exception as error:  # the header is a Python literal, and parsing one can fail in any way
         raise DataError(f"{path} cannot be read ({error}); is the file cut short? Get it again") from error
     if dtype.kind not in "fiub" or dtype.itemsize > 8:

@@ -38,7 +38,7 @@ def read_table(source: Path, options: dict[str, Any]) -> RawGraph:
         born=_numbers(vertices, names.time, vertex_file, 0),
         labels=labels,
         features=_features(vertices, names, vertex_file),
-        edges=np.stack([_column(edges, name, edge_file) for name in (names.source, names.target)]),
+        edges=_ends(edges, names, edge_file),
         split=_split(vertices, names.split, vertex_file),
         class_names=class_names,
         vertex_file=vertex_file.name,
@@ -46,6 +46,13 @@ def read_table(source: Path, options: dict[str, Any]) -> RawGraph:
         # Line 1 of a CSV is its header.
         edge_lines=np.arange(2, edges.num_rows + 2) if edge_file.suffix == ".csv" else None,
     )
+
+
+def _ends(table: pa.Table, names: TableOptions, file: Path) -> npt.NDArray[Any]:
+    """(2, m) ids; of two types if need be, which are looked at one by one later."""
+    ends = [_column(table, name, file) for name in (names.source, names.target)]
+    same = ends[0].dtype == ends[1].dtype or {end.dtype.kind for end in ends} <= set("iuf")
+    return np.stack(ends if same else [end.astype(object) for end in ends])
 
 
 def _column(table: pa.Table, name: str, file: Path) -> npt.NDArray[Any]:
