@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 import click
 
 from lgl_bench import __version__
+from lgl_bench.cli.errors import drop_unwritable_output, explained
 from lgl_bench.cli.options import load_plugins, plugin_files
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning
 
@@ -20,16 +26,34 @@ class _Group(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         warnings.showwarning = _show_warning
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A file may have any name; one that is no text is shown by its bytes.
+            sys.stdout.reconfigure(errors="backslashreplace")
+        debug = "--debug" in (settings.get("args") or (args[0] if args else None) or sys.argv[1:])
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            # What nohup or a program around us has chosen stands.
+            if threading.current_thread() is threading.main_thread() and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _end)
         try:
             return super().main(*args, **settings)
-        except LglBenchError as error:
-            given = settings.get("args") or (args[0] if args else None) or sys.argv[1:]
-            if "--debug" in given:
-                traceback.print_exc()
-            click.echo(f"lgl-bench: {error}", err=True)
-            sys.exit(error.exit_code)
         except BrokenPipeError:
-            sys.exit(1)
+            sys.exit(LglBenchError.exit_code)
+        except Exception as error:
+            found = explained(error)
+            if found is None:
+                raise
+            message, code = found
+            _explain(message, debug)
+            drop_unwritable_output()
+            sys.exit(code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Says that a command was interrupted, where click says that it was aborted."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _explain("interrupted", ctx.params["debug"])
+            ctx.exit(LglBenchError.exit_code)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,6 +67,19 @@ def main(ctx: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
     # A reviewer's process runs no method of a stranger: `verify` needs none, `reproduce` has a process for it.
     if ctx.invoked_subcommand not in ("verify", "reproduce"):
         load_plugins(plugins)
+
+
+def _explain(message: str, debug: bool) -> None:
+    """One paragraph on stderr, under the traceback of the error at hand if that is asked for."""
+    with contextlib.suppress(OSError):  # nobody is left to be told
+        if debug:
+            traceback.print_exc()
+        click.echo(f"lgl-bench: {message}", err=True)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Ends the command as an exception does: workers are ended and half-made files removed on the way."""
+    sys.exit(128 + number)
 
 
 def _show_warning(

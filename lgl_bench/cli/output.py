@@ -12,8 +12,13 @@ import click
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+    """One JSON document on standard output; what cannot be written there as it is, is escaped."""
+    document = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    try:
+        document.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        document = json.dumps(value, indent=1, allow_nan=False)
+    click.echo(document)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
 import click
+
+from lgl_bench.core.errors import DataError
 
 if TYPE_CHECKING:
     from lgl_bench.runs.progress import Event
@@ -49,12 +51,24 @@ class Progress:
     def listen(self, event: Event) -> None:
         """Shows and logs an event."""
         if self._log is not None:
-            self._log.write(json.dumps({"at": round(time.time(), 3), **event.record()}) + "\n")
-            self._log.flush()
+            self._write({"at": round(time.time(), 3), **event.record()})
         if self._terminal:
             self._draw(event)
         elif self._log is not sys.stderr:
             self._say(event)
+
+    def _write(self, record: dict[str, Any]) -> None:
+        assert self._log is not None
+        try:
+            self._log.write(json.dumps(record) + "\n")
+            self._log.flush()
+        except OSError as error:
+            with suppress(OSError):  # closing tries to write what is left, and fails again
+                self._log.close()
+            raise DataError(
+                f"the log {self._log_path} cannot be written: {error.strerror}; the same command with another "
+                "--json-log goes on where this one stopped"
+            ) from error
 
     def _draw(self, event: Event) -> None:
         from tqdm import tqdm

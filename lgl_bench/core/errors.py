@@ -12,18 +12,6 @@ from typing import Any
 _LONGEST_GUESSED = 100  # comparing a name with all there are takes time that grows with its length
 
 
-def quoted(text: object, most: int = 80) -> str:
-    r"""A text from outside as a message shows it: in quotes, on one line, printable, and short.
-
-    >>> print(quoted("two\nlines"), quoted("x" * 1000, most=3))
-    'two\nlines' 'xxx...' (1,000 characters)
-    """
-    whole = str(text)
-    kept = whole if len(whole) <= most else whole[:most] + "..."
-    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in kept)
-    return f"'{plain}'" if len(whole) <= most else f"'{plain}' ({len(whole):,} characters)"
-
-
 class LglBenchError(Exception):
     """Base of every error that lgl-bench raises on purpose."""
 
@@ -99,7 +87,23 @@ def printable(text: object, most: int = LONGEST_REASON) -> str:
     except BaseException:  # a plugin's own __str__ may raise anything
         return ""
     line = line if len(line) <= most else line[:most] + "..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+    return _escaped(line)
+
+
+def quoted(text: object, most: int = 80) -> str:
+    r"""A text from outside as a message shows it: in quotes, on one line, printable, and short.
+
+    >>> print(quoted("two\nlines"), quoted("x" * 1000, most=3))
+    'two\nlines' 'xxx...' (1,000 characters)
+    """
+    whole = str(text)
+    kept = whole if len(whole) <= most else whole[:most] + "..."
+    shown = f"'{_escaped(kept)}'"
+    return shown if len(whole) <= most else f"{shown} ({len(whole):,} characters)"
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _paragraph(text: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.files import clear_leftovers, write_text
 from lgl_bench.leaderboard.columns import LAST, Column, columns, metrics_in
 from lgl_bench.leaderboard.problems import duplicates, problems, refuse
 from lgl_bench.leaderboard.schema import SCHEMA_VERSION
@@ -27,13 +27,11 @@ def write_board(frame: pd.DataFrame, path: Path, *, force: bool = False) -> None
     refuse_existing(path, force)
     ready = canonical(frame)
     refuse("the table to be written", sorted([*problems(ready, metrics_in(ready)), *duplicates(ready)]))
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        ready.to_csv(partial, index=False, lineterminator="\n")
-        partial.replace(path)
+        clear_leftovers(path)
+        write_text(path, ready.to_csv(index=False, lineterminator="\n"))
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise DataError(f"{path} cannot be written: {error.strerror or error}") from error
 
 

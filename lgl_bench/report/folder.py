@@ -1,16 +1,15 @@
-"""Output that is whole or not there: built beside its place, then put there by renaming."""
+"""The folder a site is written to: whole or not there, and nothing else is replaced."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.files import building
 
 MARKER = "lgl-bench-site.json"
 
@@ -38,28 +37,9 @@ def replacing(place: Path, force: bool, about: dict[str, Any]) -> Iterator[Path]
     """A folder to build in; it takes its place once everything is written, and vanishes where something fails."""
     place = Path.cwd() / place
     check_place(place, force)
-    fresh = place.with_name(f".{place.name}.{os.getpid()}.partial")
-    old = place.with_name(f".{place.name}.{os.getpid()}.old")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir()
-    except OSError as error:
-        raise DataError(f"{place} cannot be made: {error.strerror or error}") from error
-    try:
-        yield fresh
-        (fresh / MARKER).write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        if place.exists():
-            place.rename(old)
-        try:
-            fresh.rename(place)
-        except OSError:
-            if old.exists():
-                old.rename(place)
-            raise
+        with building(place) as fresh:
+            yield fresh
+            (fresh / MARKER).write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     except OSError as error:
         raise DataError(f"{place} cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-        if place.exists():
-            shutil.rmtree(old, ignore_errors=True)

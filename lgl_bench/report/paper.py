@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.files import clear_leftovers, writing
 from lgl_bench.report.names import shape, slug
 from lgl_bench.report.over_time import leaders
 from lgl_bench.report.rows import Place, Row, report_rows
@@ -104,9 +105,9 @@ def _save(drawn: dict[str, Any], folder: Path, force: bool) -> list[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, (figure, ending) in targets.items():
-            partial = path.with_name(f".{path.name}.partial")
-            figure.savefig(partial, format=ending, metadata=_METADATA[ending])
-            partial.replace(path)
+            clear_leftovers(path)
+            with writing(path) as partial:
+                figure.savefig(partial, format=ending, metadata=_METADATA[ending])
     except OSError as error:
         raise DataError(f"the figures cannot be written to {folder}: {error.strerror or error}") from error
     return [str(path) for path in targets]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import complete, parse
+from lgl_bench.core.files import clear_leftovers, write_text
 from lgl_bench.runs.parity_jobs import (
     BACKBONES,
     HEADS,
@@ -221,6 +221,5 @@ def _file(out: Path, job: Job) -> Path:
 
 
 def _write(path: Path, result: dict[str, Any]) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    partial.replace(path)
+    clear_leftovers(path)
+    write_text(path, json.dumps(result, indent=1) + "\n")

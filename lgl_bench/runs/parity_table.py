@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.core.files import writing
 from lgl_bench.runs.parity_jobs import HEADS, SWITCHES, TRANSDUCTIVE
 from lgl_bench.runs.presets import good_preset, table
 
@@ -87,12 +88,10 @@ def _row(key: tuple[str, ...], members: list[tuple[_Result, str]], printed: _Pri
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> None:
     """The table as CSV, written whole."""
-    partial = path.with_name(f".{path.name}.partial")
-    with partial.open("w", encoding="utf-8", newline="") as file:
+    with writing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    partial.replace(path)
 
 
 def _compared(metric: str, ours: list[float | None], paper: Any) -> dict[str, Any]:

@@ -19,7 +19,6 @@ Searches add up: an entry that is tuned again keeps the trials of the search bef
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -29,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.expressions import Constant, Expression, parse
 from lgl_bench.core.fields import Flag, Line, Number, Whole, Word, first_problem
+from lgl_bench.core.files import clear_leftovers, write_text
 from lgl_bench.core.toml import LONGEST_PATH, read_toml, to_toml
 from lgl_bench.runs.presets import Preset
 from lgl_bench.training.trainer import TrainingParameters
@@ -36,6 +36,10 @@ from lgl_bench.training.trainer import TrainingParameters
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _MOST_ENTRIES = 10_000
 _MOST_EPOCHS = 1_000_000
+# What a budget caps must be a number that can be capped.
+_COUNTS = ("hidden", "layers", "heads", "r")
+_SHARES = ("dropout", "attn_dropout")
+_LARGEST_COUNT = 100_000
 _Count: TypeAlias = Annotated[Whole, Field(ge=1)]
 _Parameter: TypeAlias = Flag | Whole | Number | Line | tuple[Whole, ...]
 
@@ -106,6 +110,19 @@ class FitEntry(BaseModel):
     studies: dict[Line, Annotated[Whole, Field(ge=0)]] = {}
     tuned: Tuned | None = None
     detectors: tuple[DetectorEntry, ...] = ()
+
+    @field_validator("parameters")
+    @classmethod
+    def _can_be_capped(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        for name in _COUNTS:
+            value = parameters.get(name, 1)
+            if type(value) is not int or not 1 <= value <= _LARGEST_COUNT:
+                raise ValueError(f"{name} = {quoted(value)}: expected a whole number from 1 to {_LARGEST_COUNT:,}")
+        for name in _SHARES:
+            value = parameters.get(name, 0)
+            if type(value) not in (int, float) or not 0 <= value <= 1:
+                raise ValueError(f"{name} = {quoted(value)}: expected a number from 0 to 1")
+        return parameters
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -245,12 +262,8 @@ def write_presets(path: Path, entries: Sequence[FitEntry], name: str | None = No
                 kept[entry.key] = _over(entry, kept.get(entry.key))
             fits = [kept[key].model_dump(exclude_none=True) for key in sorted(kept)]
             new = _checked({"name": name or (old.name if old else path.stem), "fits": fits}, path)
-            partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-            with partial.open("w", encoding="utf-8") as file:
-                file.write(to_toml(new.model_dump(exclude_none=True)))
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
+            clear_leftovers(path)
+            write_text(path, to_toml(new.model_dump(exclude_none=True)))
     except OSError as error:
         raise DataError(f"the preset file {path} cannot be written: {error.strerror or error}") from error
     return new

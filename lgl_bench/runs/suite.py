@@ -37,6 +37,8 @@ _MOST_VALUES = 1_000
 _MOST_YEARS = 10_000
 
 _Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+# A value that named another would be filled in as often as the suite is read.
+_Value: TypeAlias = Annotated[_Text, Field(pattern="^[^{}]*$")]
 _Texts: TypeAlias = Annotated[tuple[_Text, ...], Field(min_length=1, max_length=_MOST_VALUES)]
 _Words: TypeAlias = Annotated[tuple[Word, ...], Field(max_length=_MOST_VALUES)]
 
@@ -84,7 +86,7 @@ class Suite(BaseModel):
     thresholds_on: Literal["best", "all"] = "best"
     select: Select = "preset"
     sweep: dict[Word, Annotated[tuple[Number, ...], Field(min_length=1, max_length=_MOST_VALUES)]] = {}
-    vary: dict[Word, Annotated[tuple[Number | _Text, ...], Field(min_length=1, max_length=_MOST_VALUES)]] = {}
+    vary: dict[Word, Annotated[tuple[Number | _Value, ...], Field(min_length=1, max_length=_MOST_VALUES)]] = {}
 
     @field_validator("split", mode="before")
     @classmethod

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from lgl_bench.core.fields import Flag, Number, Whole
 
 _MOST_TIMES = 10_000
-_MOST_VERTICES = 1_000_000
-_MOST_VALUES = 20_000_000  # of any table that is drawn: some 200 MB
+_MOST_VERTICES = 200_000
+_MOST_VALUES = 5_000_000  # of any table that is drawn: some seconds and 100 MB
 _Time: TypeAlias = Annotated[Whole, Field(ge=-(2**31), le=2**31)]
 
 
@@ -81,7 +81,7 @@ class Recipe(BaseModel):
             raise ValueError("growth and births are counts, and the first year needs a class")
         for what, count, most in self._sizes():
             if count > most:
-                raise ValueError(f"it would have {count:,.0f} {what}; at most {most:,} are generated")
+                raise ValueError(f"it would have {count:.6g} {what}; at most {most:,} are generated")
         return self
 
     def _sizes(self) -> list[tuple[str, float, int]]:
@@ -93,7 +93,7 @@ class Recipe(BaseModel):
             ("vertices", vertices, _MOST_VERTICES),
             ("classes times years", classes * years, _MOST_VERTICES),
             ("draws for its edges", vertices * (1 + self.links) * self.skew, _MOST_VALUES),
-            ("pairs of a class and an edge", vertices * self.links * classes, 50 * _MOST_VALUES),
+            ("pairs of a class and an edge", vertices * self.links * classes, 100 * _MOST_VALUES),
             ("features", self.features, _MOST_VERTICES),
             (
                 "values of features",

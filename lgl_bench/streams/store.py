@@ -11,7 +11,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError, UsageError, printable
+from lgl_bench.core.files import building
 from lgl_bench.core.parquet import ColumnType, ParquetError, open_parquet, read_columns
-from lgl_bench.core.processes import alive, pid_in
 from lgl_bench.core.types import IntArray, Sparse
 from lgl_bench.streams.checks import check_edges, check_features, check_vertices
 from lgl_bench.streams.checksum import prefix_checksums
@@ -49,29 +48,14 @@ def write_stream(stream: Stream, folder: Path, *, force: bool = False) -> Path:
     folder = Path(folder)
     if folder.exists() and not force:
         raise UsageError(f"{folder} exists already; give --force to replace it")
-    partial = folder.parent / f".{folder.name}.{os.getpid()}.partial"
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(folder)
-        _write_files(stream, partial)
-        if folder.exists():
-            replaced = partial.with_suffix(".replaced")
-            folder.rename(replaced)
-            try:
-                partial.rename(folder)
-            except OSError:
-                replaced.rename(folder)
-                raise
-            shutil.rmtree(replaced)
-        else:
-            partial.rename(folder)
+        with building(folder) as partial:
+            _write_files(stream, partial)
     except OSError as error:
         remedy = "free some space" if error.errno == errno.ENOSPC else "choose another --data-dir"
         raise DataError(
             f"the stream {stream.name} could not be written to {folder}: {error.strerror or error}; {remedy}"
         ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return folder
 
 
@@ -252,12 +236,3 @@ def _digest(path: Path, *, sync: bool = False) -> str:
         if sync:
             os.fsync(file.fileno())
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Clears what killed imports of the same stream left beside it."""
-    for path in folder.parent.glob(f".{folder.name}.*.*"):
-        pid = pid_in(path)
-        # What carries our own number was left by an earlier process that had it.
-        if path.suffix in {".partial", ".replaced"} and pid is not None and (pid == os.getpid() or not alive(pid)):
-            shutil.rmtree(path, ignore_errors=True)

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from typing import IO, Any
 from pydantic import ValidationError
 
 from lgl_bench.core.errors import DataError
+from lgl_bench.core.files import temporary_folder
 from lgl_bench.submissions.layout import (
     FORMAT,
     MANIFEST,
@@ -68,8 +68,8 @@ class Bundle:
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[Bundle]:
     """A bundle, folder or `.zip`, copied file by file into a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="lgl-bench-bundle-") as temporary:
-        target = Path(temporary) / "bundle"
+    with temporary_folder("bundle") as temporary:
+        target = temporary / "bundle"
         target.mkdir()
         if path.is_dir() and not path.is_symlink():
             yield _copy(_folder_files(path), target)

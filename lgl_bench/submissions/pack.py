@@ -5,11 +5,10 @@ The bundle appears whole, by a rename, and says nothing about the machine or its
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
-import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.files import building, workspace
 from lgl_bench.core.registry import only_built_in
 from lgl_bench.runs.description import read_plan
 from lgl_bench.runs.history import kept_plans
@@ -89,17 +89,14 @@ def submit(
         raise UsageError(f"--submitter {ascii(submitter)}: {refuse_submitter(submitter)}")
     check_free(to, force)
     _check_replaceable(to)
-    place = to.parent / f".{to.name}.{os.getpid()}.partial"
-    to.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(place, ignore_errors=True)
     try:
-        packing = _Packing(RunStore(out), place, Scrubber(out), data_dir)
-        notes = packing.fill(partial, weights, plugins, submitter)
-        notes += check_bundle(place, packing.streams, data_dir)
-        size = sum(entry.size for entry in packing.files.values())
-        _deliver(place, to)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+        with _delivered(to) as place:
+            packing = _Packing(RunStore(out), place, Scrubber(out), data_dir)
+            notes = packing.fill(partial, weights, plugins, submitter)
+            notes += check_bundle(place, packing.streams, data_dir)
+    except OSError as error:
+        raise DataError(f"the bundle {to} cannot be written: {error}") from error
+    size = sum(entry.size for entry in packing.files.values())
     return Packed(to, len(packing.files), size, notes)
 
 
@@ -211,22 +208,19 @@ class _Packing:
         self.files[name] = FileEntry(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
 
-def _deliver(place: Path, to: Path) -> None:
-    if to.suffix == ".zip":
-        packed = place.with_suffix(".zip-partial")
-        try:
-            _zip(place, packed)
-            packed.replace(to)
-        finally:
-            packed.unlink(missing_ok=True)
+@contextlib.contextmanager
+def _delivered(to: Path) -> Iterator[Path]:
+    """A folder to fill, which becomes the bundle: as it is, or packed into a zip."""
+    if to.suffix != ".zip":
+        with building(to) as place:
+            yield place
         return
-    if to.exists():
-        old = place.with_suffix(".old")
-        to.rename(old)
-        place.rename(to)
-        shutil.rmtree(old)
-    else:
-        place.rename(to)
+    with workspace(to) as folder:
+        place = folder / "bundle"
+        place.mkdir()
+        yield place
+        _zip(place, folder / "packed")
+        (folder / "packed").replace(to)
 
 
 def _zip(folder: Path, path: Path) -> None:

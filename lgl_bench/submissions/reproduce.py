@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
+from lgl_bench.core.files import temporary_folder
 from lgl_bench.runs.devices import device_named
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.streams.catalogue import data_folder
@@ -106,8 +106,8 @@ def reproduce(
     data = data_folder(data_dir).resolve()
     streams = [data / name for name in loaded.description.streams]
     allowed = set(OPEN) if unsafe else {"network"} if allow_network else set()
-    with tempfile.TemporaryDirectory(prefix="lgl-bench-again-") as temporary:
-        folder = Path(temporary).resolve()
+    with temporary_folder("again") as made:
+        folder = made.resolve()
         sandbox = choose_sandbox(folder, visible=streams, hidden=[path], allowed=allowed)
         result.notes += _warn_of(sandbox)
         spec: dict[str, Any] = {"plan": fields, "plugins": _copied(plugins, folder), "detectors": list(detectors)}

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from lgl_bench.core.errors import UsageError
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.files import clear_leftovers, write_text
 from lgl_bench.core.registry import only_built_in
 from lgl_bench.leaderboard.schema import CLAIMED
 from lgl_bench.leaderboard.seeds import METHOD_KEYS as KEYS
-from lgl_bench.runs.store import RunStore
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.loading import Loaded, load_bundle, stage, staged_store
 from lgl_bench.submissions.opening import opened
@@ -121,8 +121,12 @@ def _verify_loaded(loaded: Loaded) -> Verified:
 def write_board(frame: pd.DataFrame, path: Path, force: bool) -> None:
     """Writes a leaderboard; an older one stays unless it is to be replaced."""
     check_free(path, force)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    RunStore(path.parent).write_text(path.name, frame.to_csv(index=False))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        clear_leftovers(path)
+        write_text(path, frame.to_csv(index=False))
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def check_free(path: Path, force: bool) -> None:

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -13,53 +9,10 @@ from click.testing import CliRunner
 
 from lgl_bench.cli import main
 from lgl_bench.core.errors import UsageError
-from lgl_bench.detectors import detectors
-from tests.runs.conftest import InProcess
-from tests.submissions.conftest import sandboxes
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def walk() -> list[str]:
-    """The commands of the walk, in order."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split("## From an idea to the leaderboard\n")[1].split("\n## ")[0]
-    blocks = re.findall(r"```sh\n(.*?)```", section, flags=re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
-
-
-@pytest.mark.skipif(not sandboxes(), reason="this machine allows no sandbox")
-def test_the_walk_of_contributing_leads_from_an_idea_to_reproduced_rows(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    # Only `reproduce` needs processes of its own.
-    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
-    said = {}
-    for line in walk():
-        program, *arguments = shlex.split(line)
-        if program == "pytest":
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stdout
-            assert "1 passed" in done.stdout
-            continue
-        assert program == "lgl-bench"
-        result = run(*arguments)
-        detectors._plugins.pop("my-method", None)  # every command is a process of its own
-        assert result.exit_code == 0, f"{line}: {result.output}"
-        said[arguments[0]] = result.output
-    assert list(said) == ["new", "check", "run", "submit", "verify", "reproduce"]
-    assert "trust = recomputed" in said["verify"]
-    assert "trust = reproduced" in said["reproduce"]
-    assert set(pd.read_csv("recomputed.csv")["trust"]) == {"recomputed"}
-    frame = pd.read_csv("reproduced.csv")
-    assert set(frame["trust"]) == {"reproduced"}
-    assert set(frame["submitter"]) == {"Your Name"}
-    assert {"msp", "my-method"} <= set(frame["detector"])
 
 
 def test_new_says_what_it_wrote_and_refuses_to_write_it_again(tmp_path):

@@ -1,28 +1,35 @@
-"""Every Python block of README and docs runs; those that are plugin files are tested with their pages."""
+"""Every Python block of README and docs that is no file runs as a plain script, in an empty folder."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 from tests.docs.blocks import Block, blocks_of, every_block
+from tests.docs.walk import carry_out
 
-# The block of CONTRIBUTING is a plugin file too; tests/test_docs.py checks it.
-BLOCKS = [block for block in every_block("python", "py") if not block.file and block.page != "CONTRIBUTING.md"]
-
-
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where)
-def test_a_block_runs_in_an_empty_folder(block: Block, small_world, clean_registries):
-    if block.needs:
-        pytest.skip(f"{block.where} needs {block.needs}")
-    exec(compile(block.text, block.where, "exec"), {"__name__": "block"})
+BLOCKS = [block for block in every_block("python", "py") if not block.file and not block.needs]
+PRINTED = {"docs/running.md": r"(?s).*\bmsp\b.*\bgood\(msp.*", "docs/streams.md": r"\d+ \(2, \d+\)\n"}
+"""What a page's block prints, as a pattern."""
 
 
-def test_a_block_is_found_with_its_line_language_and_what_it_needs(tmp_path):
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.page)
+def test_a_block_runs_as_a_script_and_prints_what_it_should(block: Block, tmp_path):
+    step = carry_out(block, tmp_path)
+    assert re.fullmatch(PRINTED[block.page], step.ended.out), step.ended.out
+
+
+def test_a_block_is_found_with_its_line_language_file_and_what_it_needs(tmp_path):
     page = tmp_path / "page.md"
     first = "# A\n\n<!-- needs a cluster -->\n```python\nx = 1\n```\n\n"
-    page.write_text(first + "```python\n# a.py\n```\n```sh\nls\n```\n", encoding="utf-8")
+    page.write_text(
+        first + "```python\n# a.py\n```\n```sh\nls\n```\nSave it as `b/c.py`:\n\n```python\ny = 1\n```\n",
+        encoding="utf-8",
+    )
     found = blocks_of(page, "python")
     assert [(block.line, block.text, block.needs, block.file) for block in found] == [
         (5, "x = 1\n", "a cluster", ""),
         (9, "# a.py\n", "", "a.py"),
+        (17, "y = 1\n", "", "b/c.py"),
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import AWAITED_PAGES, ROOT
+from tests.docs.blocks import ROOT
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("material") is None, reason="mkdocs-material is not installed; the extra docs has it"
@@ -27,9 +27,6 @@ def checkout(folder: Path) -> Path:
     shutil.copytree(ROOT / "leaderboard", folder / "leaderboard")
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE"):
         shutil.copy(ROOT / name, folder / name)
-    for name in AWAITED_PAGES:
-        if not (folder / "docs" / name).exists():
-            (folder / "docs" / name).write_text(f"# {name}\n", encoding="utf-8")
     return folder
 
 

@@ -443,6 +443,7 @@ def test_a_replacement_that_cannot_be_moved_into_place_leaves_the_stream_that_wa
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", moving)
+    monkeypatch.setattr("lgl_bench.core.files._exchange", lambda one, other: False)
     result = import_(tmp_path, table(tmp_path / "after", "csv", VERTICES | {"time": [1, 2, 3, 4]}), "--force")
     assert result.exit_code == 3
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["mine"]

@@ -287,3 +287,28 @@ def test_a_twin_with_a_changed_recipe_has_a_name_of_its_own_and_differs_in_that_
 def test_a_recipe_with_a_wrong_value_is_refused(name):
     with pytest.raises(UsageError, match="dblp-easy-twin"):
         catalogue.load(name)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("birth_size=1000000000", "vertices; at most 200,000 are generated"),
+        ("links=1e300", "draws for its edges; at most"),
+        ("skew=1000000", "draws for its edges; at most"),
+        ("features=1000000000", "features; at most 200,000 are generated"),
+        ("words=1000000", "values of features; at most"),
+        ("vocabulary=1000000000", "values that classes have of their own; at most"),
+        ("drift=1e18", "values that classes have of their own; at most"),
+        ("features=100000, feature_kind=dense", "values of features; at most"),
+        ("seed=1e400", "larger than any number that can be held"),
+        ("seed=99999999999999999999", "field 'seed': Input should be less than"),
+        ("seed=true", "field 'seed': Input should be a valid integer"),
+        ("homophily=true", "field 'homophily': Input should be a valid number"),
+        ("birth_size=2.5", "field 'birth_size': Input should be a valid integer"),
+    ],
+)
+def test_a_twin_that_would_be_too_large_or_makes_no_sense_is_refused_before_it_is_made(change: str, told: str) -> None:
+    start = time.monotonic()
+    with pytest.raises(UsageError, match=told):
+        catalogue.twin(f"dblp-easy-twin({change})")
+    assert time.monotonic() - start < 2

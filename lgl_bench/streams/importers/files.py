@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import scipy.sparse
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.files import temporary_folder
 from lgl_bench.core.types import Sparse
 from lgl_bench.streams.archive import extract_zip
 
@@ -63,13 +63,13 @@ def unpacked(source: Path) -> Iterator[Path]:
     if not source.is_file():
         yield source
         return
-    with tempfile.TemporaryDirectory(prefix="lgl-bench-") as folder:
-        extract_zip(source, Path(folder))
+    with temporary_folder("import") as folder:
+        extract_zip(source, folder)
         try:
-            yield Path(folder)
+            yield folder
         except DataError as error:
             # The user knows the archive, not the folder it was extracted to.
-            raise DataError(str(error).replace(folder, str(source))) from error
+            raise DataError(str(error).replace(str(folder), str(source))) from error
 
 
 def read_npy(path: Path) -> npt.NDArray[Any]:

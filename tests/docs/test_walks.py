@@ -1,0 +1,99 @@
+"""README, CONTRIBUTING and the plugin pages, walked from their text; the tutorial has a file of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.commands import environment, run_command
+from tests.docs.blocks import ROOT, blocks_of
+from tests.docs.walk import QUICKER, STAND_INS, StandIn, needs_isolation, walk
+
+PLUGINS = ROOT / "docs" / "plugins"
+
+
+def board(folder: Path) -> pd.DataFrame:
+    (table,) = (folder / "here" / "runs").rglob("leaderboard.csv")
+    return pd.read_csv(table, keep_default_na=False)
+
+
+def walk_readme(folder: Path, stand_ins: list[StandIn]) -> pd.DataFrame:
+    """Walks the README, in a folder with what a checkout has for it; the rows its `verify` recomputed."""
+    shutil.copytree(ROOT / "leaderboard", folder / "here" / "leaderboard")
+    steps = list(walk(ROOT / "README.md", folder, stand_ins))
+    assert "trust = recomputed" in steps[-1].ended.out
+    assert (folder / "here" / "site" / "index.html").is_file()
+    return board(folder)
+
+
+def test_the_readme_ends_with_a_verified_bundle(tmp_path):
+    rows = walk_readme(tmp_path, [*STAND_INS, QUICKER])
+    assert set(rows["stream"]) == {"dblp-easy-twin"}
+
+
+@pytest.mark.slow
+def test_the_readme_works_with_its_first_command_as_it_stands(tmp_path):
+    rows = walk_readme(tmp_path, STAND_INS)
+    assert set(rows["budget"]) == {"quick"}
+    assert set(rows["stream"]) == {"dblp-easy-twin", "dblp-hard-twin", "ogb-arxiv-twin"}
+
+
+@needs_isolation
+def test_contributing_ends_with_a_reproduced_row_of_the_new_method(tmp_path):
+    steps = list(walk(ROOT / "CONTRIBUTING.md", tmp_path, STAND_INS))
+    assert any("1 passed" in step.ended.out for step in steps if "pytest my-method" in step.block.text)
+    for trust in ("recomputed", "reproduced"):
+        rows = pd.read_csv(tmp_path / "here" / f"{trust}.csv", keep_default_na=False)
+        assert set(rows["trust"]) == {trust}
+        assert set(rows["submitter"]) == {"Your Name"}
+        assert {"msp", "my-method"} <= set(rows["detector"])
+
+
+def test_ci_gives_the_lines_that_contributing_asks_for_before_a_change_is_sent():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    (shown,) = [one.shown for one in STAND_INS if one.shown.startswith("ruff check")]
+    assert set(shown.strip().split(" && ")) <= set(script)
+
+
+@pytest.mark.parametrize(
+    ("page", "column", "shown"),
+    [
+        ("backbone", "backbone", "neighbour-mean"),
+        ("head", "head", "smoothed"),
+        ("detector", "detector", "good(nearest-mean(power=2.0),alpha=auto)"),
+        ("threshold", "threshold", "median-cut(width=2.0)"),
+        ("protocol", "protocol", "held-out-year"),
+    ],
+)
+def test_the_walk_of_a_plugin_page_puts_its_example_on_the_leaderboard(page, column, shown, tmp_path):
+    check, *_ = walk(PLUGINS / f"{page}.md", tmp_path, STAND_INS)
+    assert " passed" in check.ended.out and " failed" not in check.ended.out
+    rows = board(tmp_path)
+    own = rows[rows[column] == shown]
+    assert len(own)
+    assert not own["accuracy_reason"].any()
+
+
+def test_the_walk_of_the_stream_page_imports_both_of_its_graphs(tmp_path):
+    list(walk(PLUGINS / "stream.md", tmp_path, STAND_INS))
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "home").rglob("stream.json")]
+    assert len(found) == 2
+
+
+def test_every_plugin_page_is_walked_and_has_one_example_in_a_file_of_its_own():
+    pages = sorted(page.stem for page in PLUGINS.glob("*.md"))
+    assert pages == ["backbone", "detector", "head", "protocol", "stream", "threshold"]
+    files = [block.file for page in pages for block in blocks_of(PLUGINS / f"{page}.md", "python")]
+    assert all(files) and len(files) == len(set(files)) == 6
+
+
+def test_the_command_on_the_path_is_the_one_of_this_checkout(tmp_path):
+    script = "import lgl_bench, shutil; print(lgl_bench.__file__, shutil.which('lgl-bench'))"
+    ended = run_command(["python", "-c", script], tmp_path, environment(tmp_path))
+    package, command = ended.out.split()
+    assert Path(package).resolve() == ROOT / "lgl_bench" / "__init__.py"
+    assert command != "None"
