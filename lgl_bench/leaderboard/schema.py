@@ -148,7 +148,7 @@ OTHERS: dict[str, Metric] = {
 }
 CLAIMED = (
     *("fit_seconds", "peak_memory_mb", "created_at", "lgl_bench", "torch", "dgl", "numpy", "python", "device"),
-    "git_commit",
+    *("git_commit", "submitter"),
 )
 """Facts of a row that stay the word of who ran it, whatever its trust: nobody else can tell them from its answers."""
 DECISIONS = ("mcc", "recall_new", "false_alarm_rate", "open_f1", "regret")

@@ -49,16 +49,28 @@ class Answered:
 
 
 class Reader:
-    """Reads the answers of a store; those of the last few units are kept."""
+    """Reads the answers of a store; those of the last few units are kept.
 
-    def __init__(self, store: RunStore, streams: dict[str, Stream]) -> None:
+    Args:
+        store: Where they are.
+        streams: Where the truth is.
+        absent: Why a fit that is not in the store counts as failed; if empty, nothing is said of it.
+    """
+
+    def __init__(self, store: RunStore, streams: dict[str, Stream], absent: str = "") -> None:
         self.store = store
+        self._absent = absent
         self._labels = {name: _labels_of(stream) for name, stream in streams.items()}
         self._cached = lru_cache(maxsize=_KEPT)(self._read)
 
     def answered(self, unit: Unit) -> Answered | None:
         """The answers of a unit; None where there are none."""
         return self._cached(unit)
+
+    def record(self, unit: Unit) -> dict[str, Any] | None:
+        """What was noted of the fit of a unit; None if nothing is to be said of it."""
+        found = self.store.fit(unit.key)
+        return {"status": "failed", "reason": self._absent} if found is None and self._absent else found
 
     def forget(self) -> None:
         """Reads anew what was kept, because the store has grown."""

@@ -45,7 +45,7 @@ def year_rows(
 
 
 def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[dict[str, Any]]:
-    noted = reader.store.fit(unit.key)
+    noted = reader.record(unit)
     if noted is None:
         return []
     answered = reader.answered(unit)
@@ -68,7 +68,7 @@ def _chosen_rows(plan: Plan, reader: Reader, choices: Choices, row: Row, wanted:
         for position, chosen in enumerate(choices.of(row)):
             head = next(candidate.head for candidate in row.candidates if candidate.base == chosen.candidate)
             unit = plan.units[plan.chains_of(row, head)[seed]][position]
-            noted = reader.store.fit(unit.key)
+            noted = reader.record(unit)
             if noted is None or unit.role not in wanted:
                 continue
             answered = reader.answered(unit)

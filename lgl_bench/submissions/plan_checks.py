@@ -13,6 +13,7 @@ from lgl_bench.runs.plan import Plan, protocol_settings, threshold_texts
 from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.runs.rows import AUTO, Methods, Row, row_texts
+from lgl_bench.runs.suite import comes_from_shipped, suites
 from lgl_bench.runs.units import ChainSpec, unit_key
 from lgl_bench.streams.catalogue import TWIN, is_twin
 from lgl_bench.streams.checksum import prefix_checksums
@@ -22,6 +23,11 @@ from lgl_bench.submissions.layout import BundleError
 
 def check_plan(plan: Plan, description: Description) -> list[str]:
     """Raises where rows, thresholds or parameters are not the suite's; notes what could not be told."""
+    if plan.suite.name in suites() and not comes_from_shipped(plan.suite):
+        raise BundleError(
+            f"plan.json: the suite calls itself {plan.suite.name}, but its version, protocol or swept values are not "
+            "those of the shipped suite of that name"
+        )
     notes = _check_thresholds(plan)
     _check_streams(plan, description)
     wanted = _wanted_rows(plan)

@@ -20,13 +20,15 @@ def recompute(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Year rows and leaderboard of the answers in a store: choices made and intervals drawn anew, as a run does it.
 
+    A fit that is not there counts as failed: a row that leaves out years or seeds must not look complete.
+
     Args:
         plan: What was run.
         store: Where the answers are.
         streams: Where the truth is.
         provenance: Columns that cannot be recomputed.
     """
-    reader = Reader(store, streams)
+    reader = Reader(store, streams, absent="it is not in the bundle")
     years = year_rows(plan, reader, Choices(plan, reader))
     frame, _ = graded_run(Run(store.folder, years), run_facts(plan, provenance), streams, keep=False)
     return years, frame
