@@ -1,6 +1,6 @@
 """A bundle beside the reviewer's own streams: its plan, and its fits and answers, checked and laid out as a run.
 
-Classes, years and vertices come from the protocol, never from the bundle.
+Classes, years and vertices come from the protocol; from the bundle only if the protocol is a plugin, which is noted.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.answers import read_answers
+from lgl_bench.submissions.claims import claimed_task
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.opening import Bundle
 
@@ -61,6 +62,10 @@ def _load_bundle(bundle: Bundle, data_dir: Path | None) -> Loaded:
         if own != checksum:
             raise BundleError(f"plan.json: the stream {name} has the checksum {checksum}; yours has {own}")
     plan, expected = rebuild(description, streams)
+    for unit in plan.all_units:
+        if expected[unit.key].claimed:
+            stream = streams[unit.chain.stream]
+            expected[unit.key] = claimed_task(bundle, unit.key, expected[unit.key], stream)
     return Loaded(bundle, description, plan, expected, streams)
 
 

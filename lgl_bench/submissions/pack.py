@@ -18,32 +18,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lgl_bench.core.errors import DataError, UsageError
-from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.files import building, workspace
-from lgl_bench.core.registry import Registry, only_built_in
-from lgl_bench.runs.description import Description, read_plan
-from lgl_bench.runs.history import beyond_last, kept_plans
+from lgl_bench.core.registry import only_built_in
+from lgl_bench.runs.description import read_plan
+from lgl_bench.runs.history import kept_plans
 from lgl_bench.runs.rebuild import rebuild
 from lgl_bench.runs.records import dump_fit
 from lgl_bench.runs.store import RunStore
-from lgl_bench.streams.catalogue import load
-from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.environment import Scrubber, dump, environment
+from lgl_bench.submissions.handover import check_bundle, left_out, missed, run_streams
 from lgl_bench.submissions.layout import (
     FORMAT,
     MANIFEST,
-    BundleError,
     FileEntry,
     Manifest,
     limit_of,
     refuse_name,
     refuse_submitter,
 )
-from lgl_bench.submissions.opening import opened
 from lgl_bench.submissions.recompute import recompute
 from lgl_bench.submissions.tables import as_text
-from lgl_bench.submissions.verify import check_free, verify
+from lgl_bench.submissions.verify import check_free
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -97,7 +93,7 @@ def submit(
         with _delivered(to) as place:
             packing = _Packing(RunStore(out), place, Scrubber(out), data_dir)
             notes = packing.fill(partial, weights, plugins, submitter)
-            notes += _verified(place, packing.streams, data_dir)
+            notes += check_bundle(place, packing.streams, data_dir)
     except OSError as error:
         raise DataError(f"the bundle {to} cannot be written: {error}") from error
     size = sum(entry.size for entry in packing.files.values())
@@ -111,7 +107,7 @@ class _Packing:
         self.store, self.place, self.scrub = store, place, scrub
         self.files: dict[str, FileEntry] = {}
         self.description = read_plan(store.folder)
-        self.streams = _streams(self.description, data_dir)
+        self.streams = run_streams(self.description, data_dir)
 
     def fill(self, partial: bool, weights: bool, plugins: Sequence[Path], submitter: str) -> list[str]:
         """Writes every file, the manifest last."""
@@ -140,7 +136,7 @@ class _Packing:
             self._write(f"plugins/{_plugin_name(path)}.py", _source(path))
         manifest = Manifest(format=FORMAT, partial=bool(missing), submitter=submitter, files=self.files)
         self._write(MANIFEST, dump(manifest.model_dump()))
-        return _notes(description, bool(plugins), weights, without) + self._left_out()
+        return missed(description, bool(plugins), weights, without) + left_out(self.store.folder)
 
     def _graded(self, streams: dict[str, Stream]) -> tuple[Any, pd.DataFrame]:
         """The rows of the run, made from its answers as a reviewer makes them."""
@@ -150,17 +146,6 @@ class _Packing:
         if not len(years):
             raise DataError(f"{self.store.folder} has no fit yet; there is nothing to submit")
         return pa.Table.from_pandas(years, preserve_index=False), as_text(frame)
-
-    def _left_out(self) -> list[str]:
-        """What else the folder holds: a bundle is of the last run."""
-        others = beyond_last(self.store.folder)
-        if not others:
-            return []
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        return [
-            f"only the rows of the last run are packed; the folder also holds {'; '.join(others[:3])}{more}: to submit "
-            "them too, give one run command that asks for all of them, which trains nothing again"
-        ]
 
     def _read_board(self) -> pd.DataFrame:
         path = self.store.folder / "leaderboard.csv"
@@ -223,33 +208,6 @@ class _Packing:
         self.files[name] = FileEntry(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
 
-def _streams(description: Description, data_dir: Path | None) -> dict[str, Stream] | str:
-    """The streams of a run, if they are available as it had them; otherwise why not."""
-    found: dict[str, Stream] = {}
-    for name, checksum in description.streams.items():
-        try:
-            found[name] = load(name, data_dir)
-        except (DataError, UsageError) as error:
-            return str(error)
-        if stream_checksum(found[name]) != checksum:
-            return f"the stream {name} here is not the one that was run on: its checksum differs"
-    return found
-
-
-def _verified(place: Path, streams: dict[str, Stream] | str, data_dir: Path | None) -> list[str]:
-    """Raises where a reviewer would refuse the bundle; notes where that cannot be told."""
-    if isinstance(streams, str):
-        with opened(place):  # what we could not open ourselves must not be sent
-            return [f"the bundle was not verified here: {streams}"]
-    try:
-        found = verify(place, data_dir).differences
-    except BundleError as error:
-        found = [str(error)]
-    if found:
-        raise DataError(f"the bundle would not verify, so it was not made: {found[0]}")
-    return []
-
-
 @contextlib.contextmanager
 def _delivered(to: Path) -> Iterator[Path]:
     """A folder to fill, which becomes the bundle: as it is, or packed into a zip."""
@@ -299,34 +257,3 @@ def _source(path: Path) -> bytes:
         return path.read_text(encoding="utf-8").encode()
     except (OSError, ValueError) as error:
         raise UsageError(f"the plugin {path} cannot be read: {error}") from error
-
-
-def _notes(description: Description, with_source: bool, weights: bool, without: int) -> list[str]:
-    """What a reviewer will miss."""
-    foreign = _foreign(description)
-    found = []
-    if foreign and not with_source:
-        found.append(f"{', '.join(foreign)}: not part of lgl-bench; give --plugin FILE so that reviewers can read it")
-    if weights and without:
-        found.append(
-            f"{without} of {len(description.fits)} fits have no weights, so their rows cannot be rescored; "
-            "run with --checkpoints all to keep them"
-        )
-    return found
-
-
-def _foreign(description: Description) -> list[str]:
-    """Names of detectors, thresholds and backbones that do not come with lgl-bench."""
-    from lgl_bench.backbones import backbones
-    from lgl_bench.detectors import detectors
-    from lgl_bench.thresholds import thresholds
-
-    used: list[tuple[Registry[Any], str]] = [(backbones, chain.backbone) for chain in description.chains]
-    bases = {candidate.base for row in description.rows for candidate in row.candidates}
-    used += [(detectors, name) for base in bases for name in _names(parse(base))]
-    used += [(thresholds, name) for text in description.thresholds for name in _names(parse(text))]
-    return sorted({name for registry, name in used if not registry.is_built_in(name)})
-
-
-def _names(expression: Expression) -> list[str]:
-    return [expression.name, *(name for part in expression.arguments for name in _names(part))]

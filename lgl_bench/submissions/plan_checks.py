@@ -8,23 +8,26 @@ from itertools import product
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.references import FLOOR
+from lgl_bench.protocols import protocols
 from lgl_bench.runs.description import Description
 from lgl_bench.runs.plan import Plan, protocol_settings, threshold_texts
+from lgl_bench.runs.plugin_facts import protocol_facts
 from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.runs.rows import AUTO, Methods, Row, row_texts
 from lgl_bench.runs.suite import comes_from_shipped, suites
-from lgl_bench.runs.units import ChainSpec, keys_today
+from lgl_bench.runs.units import ChainSpec, ProtocolSetting, keys_today
 from lgl_bench.streams.catalogue import TWIN, is_twin
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
+from lgl_bench.submissions.claims import check_claims
 from lgl_bench.submissions.layout import BundleError
 
 
 def check_plan(plan: Plan, description: Description) -> list[str]:
     """Raises where rows, thresholds or parameters are not the suite's; notes what could not be told."""
     _check_suite(plan)
-    notes = _check_thresholds(plan)
+    notes = check_claims(plan) + _check_thresholds(plan)
     _check_streams(plan, description)
     wanted = _wanted_rows(plan)
     if len(wanted) != len(plan.rows):
@@ -61,18 +64,24 @@ def check_keys(plan: Plan, streams: dict[str, Stream], made: dict[str, str]) -> 
     ours = provenance()
     names = ("lgl_bench", "torch", "dgl", "git_commit")
     same = all(made.get(name) == ours[name] for name in names) and not ours["git_commit"].endswith("-dirty")
-    unknown, other = set(), 0
+    unknown: set[str] = set()
+    agree: dict[str, list[bool]] = {}
     prefixes = {name: prefix_checksums(stream) for name, stream in streams.items()}
     for chain, units in plan.units.items():
+        what = f"{chain.backbone} with {chain.head}, {chain.protocol.name}"
         try:
             today = keys_today(units, prefixes[chain.stream])
         except UnknownNameError:
-            unknown.add(f"{chain.backbone} with {chain.head}")
+            unknown.add(what)
             continue
         for key, right in today.items():
             if right != key and same:
                 raise BundleError(f"plan.json: the fit {key} has another key than its parameters give, {right}")
-            other += right != key
+            agree.setdefault(what, []).append(right == key)
+    for what, found in agree.items():
+        if len(set(found)) > 1:
+            raise BundleError(f"plan.json: fits of {what} were made by different code or versions; a run has one")
+    other = sum(found.count(False) for found in agree.values())
     notes = [f"{name}: not at hand here, so keys of its fits are taken as names" for name in sorted(unknown)]
     return notes + ([f"{other} keys of fits were made by other code or versions and are taken as names"] * bool(other))
 
@@ -92,10 +101,22 @@ def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
     suite = plan.suite
     sweeps = [tuple(zip(suite.sweep, values, strict=True)) for values in product(*suite.sweep.values())]
     found = []
-    for stream, protocol, backbone, swept in product(plan.checksums, protocol_settings(suite), suite.backbones, sweeps):
-        split = protocol.build().split
+    settings = _settings(plan)
+    for stream, protocol, backbone, swept in product(plan.checksums, settings, suite.backbones, sweeps):
+        split = protocol_facts(protocol, plan.plugins).split
         methods = Methods(suite, stream, protocol, split, backbone, swept, None)
         found += [(methods, text) for text in row_texts(suite, backbone, swept)]
+    return found
+
+
+def _settings(plan: Plan) -> list[ProtocolSetting]:
+    """The protocol of the suite with its parameters; as the bundle has it, once for each split, if it is a plugin."""
+    suite = plan.suite
+    if suite.protocol in protocols:
+        return protocol_settings(suite)
+    found = list(dict.fromkeys(chain.protocol for chain in plan.units))
+    if [setting.split for setting in found] != list(suite.split or (None,)):
+        raise BundleError(f"plan.json: its splits are not those of the suite with the protocol {suite.protocol}")
     return found
 
 
@@ -108,6 +129,8 @@ def _check_thresholds(plan: Plan) -> list[str]:
         try:
             right = str(plan.budget.cap_threshold(parse(text)))
         except UnknownNameError:
+            if not _fills(parse(given), parse(text)):
+                raise BundleError(f"plan.json: the threshold '{text}' of the suite cannot be {given}") from None
             notes.append(f"{text}: not at hand here, so it is known by its decisions only")
             continue
         except UsageError as error:
@@ -122,8 +145,8 @@ def _check_suite(plan: Plan) -> None:
     name = plan.suite.name
     if name in suites() and not comes_from_shipped(plan.suite):
         raise BundleError(
-            f"plan.json: the suite has the name of the shipped suite {name}, but it is another: its version, protocol, "
-            "swept values or detectors of single backbones differ, and rows of the two are not comparable"
+            f"plan.json: the suite calls itself {name}, but its version, protocol, swept values or detectors of single "
+            "backbones are not those of the shipped suite of that name, and rows of the two are not comparable"
         )
 
 
@@ -138,14 +161,19 @@ def _check_streams(plan: Plan, description: Description) -> None:
 def _check_by_name(row: Row, text: str, place: str) -> None:
     """What can be told of a row whose detector is not at hand: that its name says what its answers are."""
     shown, asked = parse(row.detector), parse(text)
-    given = dict(shown.parameters)
-    if shown.name != asked.name or any(given.get(key) != value for key, value in asked.parameters):
+    if not _fills(shown, asked):
         raise BundleError(f"{place}: it is not what the suite's '{text}' stands for")
     inner = shown.arguments[0] if shown.name == "good" and shown.arguments else shown
     names = {candidate.base.partition("(")[0] for candidate in row.candidates}
     hidden = inner == Expression(AUTO)
     if (not row.chosen and not hidden and row.concrete != row.detector) or (not hidden and names != {inner.name}):
         raise BundleError(f"{place}: it shows another detector than its answers, {row.candidates[0].base}")
+
+
+def _fills(whole: Expression, asked: Expression) -> bool:
+    """Whether an expression can be another one with its defaults filled in."""
+    given = dict(whole.parameters)
+    return whole.name == asked.name and all(given.get(key) == value for key, value in asked.parameters)
 
 
 def _check_parameters(plan: Plan) -> None:
@@ -160,7 +188,7 @@ def _check_parameters(plan: Plan) -> None:
         where = f"plan.json: the chain of {chain.backbone} with {chain.head} on {chain.stream}, seed {chain.seed}"
         if chain not in needed:
             raise BundleError(f"{where}: no row needs it")
-        split = chain.protocol.build().split
+        split = protocol_facts(chain.protocol, plan.plugins).split
         claimed = Preset("", chain.parameters, chain.training)
         if (chain.stream, chain.backbone, chain.head) in tuned:
             right = plan.budget.cap(claimed)

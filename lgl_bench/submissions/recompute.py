@@ -19,6 +19,8 @@ def recompute(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Year rows and leaderboard of the answers in a store: choices made and intervals drawn anew, as a run does it.
 
+    A fit that is not there counts as failed: a row that leaves out years or seeds must not look complete.
+
     Args:
         plan: What was run.
         store: Where the answers are.

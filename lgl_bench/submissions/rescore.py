@@ -17,8 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.backbones import backbones
-from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import Expression, parse
+from lgl_bench.core.expressions import parse
 from lgl_bench.core.registry import Registry
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
@@ -26,11 +25,12 @@ from lgl_bench.protocols import protocols
 from lgl_bench.runs.execute import Fitted, Order, execute
 from lgl_bench.runs.lineage import predecessor
 from lgl_bench.runs.plan import Plan
-from lgl_bench.runs.rows import AUTO, Row
+from lgl_bench.runs.rows import Row
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.units import ChainSpec, Unit
 from lgl_bench.streams.catalogue import data_folder
 from lgl_bench.submissions.answers import answer_differences
+from lgl_bench.submissions.claims import built_in
 from lgl_bench.submissions.loading import Loaded
 from lgl_bench.submissions.weights import read_weights
 from lgl_bench.thresholds import thresholds
@@ -92,19 +92,6 @@ def rescored_rows(frame: pd.DataFrame, plan: Plan, found: Rescored, store: RunSt
             same &= frame[column] == value
         whole |= same & frame["threshold"].map(lambda text: not text or built_in(thresholds, text))
     return whole
-
-
-def built_in(registry: Registry[Any], text: str) -> bool:
-    """Whether every plugin that an expression names comes with lgl-bench; "auto" stands for a choice among them."""
-
-    def known(expression: Expression) -> bool:
-        own = expression.name == AUTO or registry.is_built_in(expression.name)
-        return own and all(known(part) for part in expression.arguments)
-
-    try:
-        return known(parse(text))
-    except UsageError:
-        return False
 
 
 class _Chain:

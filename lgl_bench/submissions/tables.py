@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lgl_bench.core.parquet import ParquetError, is_text, open_parquet
 from lgl_bench.submissions.layout import MIB, BundleError
 
 _MOST_COLUMNS = 20_000
@@ -43,19 +44,17 @@ def read_parquet(path: Path, name: str, most_rows: int, *, text: bool = False) -
     try:
         meta = pq.read_metadata(path)
         _check_size(name, meta, most_rows)
-        plain = pq.ParquetFile(path).schema_arrow
-        for field in plain:
+        file = open_parquet(path, path.stat().st_size)
+        for field in file.schema_arrow:
             _check_type(name, field, text)
-        if len(set(plain.names)) != len(plain.names):
+        names = file.schema_arrow.names
+        if len(set(names)) != len(names):
             raise BundleError(f"{name} has a column twice")
-        words = [
-            field.name for field in plain if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-        ]
-        table = pq.ParquetFile(path, read_dictionary=words).read(use_threads=False)
+        table = file.read(use_threads=False)
         if table.num_rows != meta.num_rows:
             raise BundleError(f"{name} has {table.num_rows:,} rows; its metadata says {meta.num_rows:,}")
-        return {column: _values(f"{name}, column {ascii(column)}", table.column(column)) for column in plain.names}
-    except (OSError, ValueError, pa.ArrowException) as error:
+        return {column: _values(f"{name}, column {ascii(column)}", table.column(column)) for column in names}
+    except (OSError, ValueError, OverflowError, ParquetError, pa.ArrowException) as error:
         raise BundleError(f"{name} is no readable Parquet table: {error}") from error
 
 
@@ -81,7 +80,7 @@ def _check_size(name: str, meta: Any, most_rows: int) -> None:
 def _check_type(name: str, field: Any, text: bool) -> None:
     kind = field.type
     plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    if not (plain or (text and (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)))):
+    if not (plain or (text and (is_text(kind) or pa.types.is_null(kind)))):
         taken = "numbers, truth values and text" if text else "numbers and truth values"
         raise BundleError(
             f"{name}, column {ascii(field.name[:200])}: it is of type {kind}; only {taken} are taken, never an object "

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.registry import load_plugin
+from lgl_bench.runs.budget import budget
 from lgl_bench.streams.store import write_stream
 from lgl_bench.submissions.pack import submit
 from tests.graphs import small_stream
@@ -61,7 +62,7 @@ honest = Margin.score
 Margin.score = copied
 """
 MOODY = PLUGIN.replace(
-    "        top =", "        if graph.num_vertices == 150:\n            raise ValueError('not today')\n        top ="
+    "        top =", "        if graph.num_vertices == 190:\n            raise ValueError('not today')\n        top ="
 )
 BACKBONE = '''
 import torch
@@ -98,6 +99,7 @@ class Case:
         plugin: The reviewer's file of the method.
         data: The reviewer's data folder.
         detector: The row that profits.
+        refusal: What the message says where the bundle is refused.
         claimed: Columns that must be listed as the word of whoever ran it.
         shown: Columns of the row that give it away, with their values.
         sandboxed: Whether running it again takes the real sandbox.
@@ -109,6 +111,7 @@ class Case:
     plugin: Path
     data: Path
     detector: str = MSP
+    refusal: str = ""
     claimed: tuple[str, ...] = ()
     shown: dict[str, str] = field(default_factory=dict)
     sandboxed: bool = False
@@ -119,7 +122,7 @@ class Case:
 
     def change_answers(self, change) -> None:
         """Changes the answers of every fit, given who is new to it, and makes all the rest agree."""
-        for seed in (0, 1):
+        for seed in range(self.forged.plan()["seeds"]):
             for key in self.keys(seed):
                 known = json.loads((self.forged.folder / f"fits/{key}.json").read_text())["known"]
                 path = self.forged.folder / f"answers/{key}.parquet"
@@ -140,6 +143,7 @@ class Case:
             self.forged.change_json("MANIFEST.json", lambda fields: fields.update(partial=True))
             self.forged.regrade(self.honest.data)
         self.forged.seal()
+        self.refusal = f"fits/{keys[0]}.json is missing"
 
     def run(self, plugin: str = "", suite: str = "smoke", **axes) -> None:
         """Sends another run, which is as it says."""
@@ -175,6 +179,15 @@ def is_new(frame: pd.DataFrame, known: list[int]) -> np.ndarray:
     return ~np.isin(LABELS[frame["vertex"].to_numpy()], known)
 
 
+def own_suite(case: Case, more: str = "") -> str:
+    suite = case.place / "mine.toml"
+    suite.write_text(
+        'name = "mine"\nversion = 1\ntitle = "Mine"\nprotocol = "temporal"\nstreams = ["small"]\n'
+        'backbones = ["gcn"]\ndetectors = ["msp"]\n' + more
+    )
+    return str(suite)
+
+
 @cheat("a number in leaderboard.csv is changed")
 def _(case: Case) -> None:
     case.columns(auroc_weighted_mean="0.999")
@@ -203,6 +216,7 @@ def _(case: Case) -> None:
 
 @cheat("the decisions of a threshold are forged")
 def _(case: Case) -> None:
+    case.run(thresholds=["naive"])
     case.change_answers(lambda frame, known: frame.assign(**{DECISION: is_new(frame, known)}))
 
 
@@ -214,8 +228,12 @@ def _(case: Case) -> None:
 @cheat("the weights are forged: those of a better seed, with their answers")
 def _(case: Case) -> None:
     for mine, better in zip(case.keys(1), case.keys(0), strict=True):
-        for name in ("fits/{}.safetensors", "answers/{}.parquet"):
-            shutil.copyfile(case.forged.folder / name.format(better), case.forged.folder / name.format(mine))
+        weights, answers = (f"{case.forged.folder}/{name}" for name in ("fits/{}.safetensors", "answers/{}.parquet"))
+        shutil.copyfile(weights.format(better), weights.format(mine))
+        # What is drawn with the seed stays: the seed is not forged.
+        drawn = pd.read_parquet(answers.format(mine)).filter(regex=":random$")
+        shutil.copyfile(answers.format(better), answers.format(mine))
+        case.forged.change_table(Path(answers.format(mine)), lambda frame, drawn=drawn: frame.assign(**drawn))
     case.forged.regrade(case.honest.data)
 
 
@@ -246,7 +264,7 @@ def _(case: Case) -> None:
 
 @cheat("years are left out, and the bundle calls itself partial")
 def _(case: Case) -> None:
-    case.leave_out(case.keys(1)[2], partial=True)
+    case.leave_out(case.keys(0)[1], case.keys(1)[1], partial=True)
 
 
 @cheat("fewer seeds are run from the start")
@@ -255,26 +273,24 @@ def _(case: Case) -> None:
     case.shown = {"auroc_weighted_n_seeds": "1"}
 
 
-@cheat("a suite is renamed")
+@cheat("a suite is renamed to another that asks for other things")
 def _(case: Case) -> None:
-    case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="temporal"))
+    case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="static"))
     case.forged.regrade(case.honest.data)
+    case.refusal = "the suite calls itself static"
 
 
 @cheat("a suite of one's own has the name of a shipped one")
 def _(case: Case) -> None:
-    case.forged.change_json("plan.json", lambda plan: plan["suite"].update(select="prequential"))
+    case.run(suite=own_suite(case, "[sweep]\nhidden = [8]\n"))
+    case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="smoke", version=2))
     case.forged.regrade(case.honest.data)
+    case.refusal = "the suite calls itself smoke"
 
 
 @cheat("a suite of one's own has its own name")
 def _(case: Case) -> None:
-    suite = case.place / "mine.toml"
-    suite.write_text(
-        'name = "mine"\nversion = 1\ntitle = "Mine"\nprotocol = "temporal"\nstreams = ["small"]\n'
-        'backbones = ["gcn"]\ndetectors = ["msp"]\n'
-    )
-    case.run(suite=str(suite))
+    case.run(suite=own_suite(case))
     case.shown = {"suite": "mine"}
 
 
@@ -282,13 +298,17 @@ def _(case: Case) -> None:
 def _(case: Case) -> None:
     case.forged.change_json("plan.json", lambda plan: [chain.update(epochs=500) for chain in plan["chains"]])
     case.forged.seal()
+    case.refusal = "are not those of the budget smoke"
 
 
 @cheat("a larger budget is named than the one that was run")
 def _(case: Case) -> None:
-    case.forged.change_json("plan.json", lambda plan: plan.update(budget="paper"))
+    case.forged.change_json(
+        "plan.json", lambda plan: plan.update(budget="paper", budget_version=budget("paper").version)
+    )
     case.columns(budget="paper")
     case.forged.seal()
+    case.refusal = "are not those of the budget paper"
 
 
 @cheat("versions and commit are invented")
@@ -327,6 +347,7 @@ def _(case: Case) -> None:
 def _(case: Case) -> None:
     case.data = case.place / "data"
     write_stream(small_stream(seed=4), case.data / "small")
+    case.refusal = "the stream small has the checksum"
 
 
 @cheat("the plugin that is sent is not the one that was run")

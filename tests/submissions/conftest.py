@@ -22,7 +22,10 @@ from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
+from lgl_bench.heads import heads
+from lgl_bench.protocols import protocols
 from lgl_bench.runs.store import RunStore
+from lgl_bench.streams.importers import importers
 from lgl_bench.streams.store import write_stream
 from lgl_bench.submissions import again
 from lgl_bench.submissions.loading import load_bundle, stage
@@ -171,7 +174,8 @@ def here(monkeypatch):
 @contextlib.contextmanager
 def plugins_forgotten() -> Iterator[None]:
     """What is registered inside is gone afterwards: a reviewer does not have it."""
-    kept = [(registry, registry.names(), dict(registry._plugins)) for registry in (backbones, detectors, thresholds)]
+    registries = (backbones, heads, detectors, thresholds, protocols, importers)
+    kept = [(registry, registry.names(), dict(registry._plugins)) for registry in registries]
     try:
         yield
     finally:

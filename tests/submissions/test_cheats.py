@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.pack import submit
 from lgl_bench.submissions.reproduce import reproduce
 from lgl_bench.submissions.verify import verify
@@ -33,10 +33,10 @@ def table() -> dict[str, tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def honest(base) -> SimpleNamespace:
-    """An honest run of a built-in detector and a plugin, with a threshold, and its bundle."""
+    """An honest run of a built-in detector and a plugin, and its bundle."""
     with plugins_forgotten():
         load_plugin(base.plugin)
-        out = base.carry_out("honest", detectors=[MSP, MINE], thresholds=["naive"], thresholds_on="all")
+        out = base.carry_out("honest", detectors=[MSP, MINE], thresholds=["none"])
     submit(out, base.folder / "honest-bundle", submitter="A. Nother", plugins=[base.plugin])
     return SimpleNamespace(**{**vars(base), "out": out, "bundle": base.folder / "honest-bundle"})
 
@@ -52,7 +52,8 @@ def outcome(case: Case, command) -> str:
     """What a command makes of a cheat, in the words of the page."""
     try:
         result = command(case.forged.folder)
-    except LglBenchError:
+    except BundleError as error:
+        assert case.refusal and case.refusal in str(error)
         return "refused"
     if result.differences:
         return "difference"
@@ -85,7 +86,10 @@ def test_every_row_of_the_table_is_executed_and_every_cheat_has_a_row():
 
 
 def test_an_honest_bundle_passes_every_command(case, here):
-    assert [outcome(case, command) for command in commands(case)] == ["passes"] * 3
+    found = [command(case.forged.folder) for command in commands(case)]
+    assert [outcome(case, lambda path, one=one: one) for one in found] == ["passes"] * 3
+    trust = [one.frame.set_index("detector").loc[MSP, "trust"] for one in found]
+    assert trust == ["recomputed", "rescored", "reproduced"]
 
 
 @pytest.mark.parametrize("name", CHEATS)

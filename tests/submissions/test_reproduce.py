@@ -48,7 +48,7 @@ def test_neighbour_means_that_verify_cannot_tell_are_compared(forged, base, here
     forged.change_table(forged.answers(1), lambda frame: frame.assign(**{"neighbour:msp": 0.5}))
     forged.seal()
     assert verify(forged.folder, base.data).differences == []
-    result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
+    result = reproduce(forged.folder, [base.plugin], detectors=["msp"], data_dir=base.data)
     assert any("neighbour:msp" in text for text in result.differences)
 
 
@@ -87,7 +87,7 @@ def test_only_the_rows_that_were_asked_for_are_run_and_called_reproduced(base, h
 
 
 def test_the_process_is_told_the_plan_and_sees_no_answer(base, here):
-    reproduce(base.bundle, [base.plugin], data_dir=base.data)
+    reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data)
     ((spec, sandbox, _),) = here
     text = json.dumps(spec)
     assert str(base.bundle) not in text
@@ -148,7 +148,7 @@ def test_a_fit_that_is_said_to_have_failed_is_run_again(forged, base, here):
     forged.answers(2).unlink()
     forged.regrade(base.data)
     assert any("noted as failed" in note for note in verify(forged.folder, base.data).notes)
-    result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
+    result = reproduce(forged.folder, [base.plugin], detectors=["msp"], data_dir=base.data)
     assert any(f"fits/{key}.json has status diverged" in text for text in result.differences)
 
 
@@ -156,10 +156,10 @@ def test_a_network_that_cannot_be_cut_is_said_loudly_before_anything_runs(base, 
     cut = "lgl_bench.submissions.isolate._why_not"
     monkeypatch.setattr(cut, lambda sandbox: "" if "network" in sandbox.open else "forbidden here")
     with pytest.raises(UsageError, match="--allow-network"):
-        reproduce(base.bundle, [base.plugin], data_dir=base.data)
+        reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data)
     assert here == []
     with pytest.warns(LglBenchWarning, match=r"NOT EVERYTHING COULD BE CUT OFF.*network"):
-        result = reproduce(base.bundle, [base.plugin], data_dir=base.data, allow_network=True)
+        result = reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data, allow_network=True)
     assert any("it can reach the network" in note for note in result.notes)
     assert result.trust == "reproduced"
 
@@ -168,9 +168,9 @@ def test_rows_of_a_method_that_could_copy_its_answers_are_not_called_reproduced(
     cut = "lgl_bench.submissions.isolate._why_not"
     monkeypatch.setattr(cut, lambda sandbox: "forbidden here" if sandbox.name != "no sandbox" else "")
     with pytest.raises(UsageError, match="--unsafe"):
-        reproduce(base.bundle, [base.plugin], data_dir=base.data, allow_network=True)
+        reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data, allow_network=True)
     with pytest.warns(LglBenchWarning, match="every file"):
-        result = reproduce(base.bundle, [base.plugin], data_dir=base.data, unsafe=True)
+        result = reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data, unsafe=True)
     assert result.differences == [] and result.trust == "recomputed"
     assert set(result.frame["trust"]) == {"recomputed"}
     assert any("not called reproduced" in note for note in result.notes)
@@ -180,7 +180,7 @@ def test_other_versions_are_noted(forged, base, here):
     forged.change_json("plan.json", lambda plan: plan["provenance"].update(torch="1.0"))
     forged.change_board(lambda frame: frame.assign(torch="1.0"))
     forged.seal()
-    result = reproduce(forged.folder, [base.plugin], data_dir=base.data)
+    result = reproduce(forged.folder, [base.plugin], detectors=["msp"], data_dir=base.data)
     assert any("torch 1.0 there" in note and "--tolerance" in note for note in result.notes)
 
 
@@ -223,7 +223,7 @@ def test_what_a_method_leaves_in_its_run_folder_is_not_trusted(base, here, monke
 
     monkeypatch.setattr("lgl_bench.submissions.again.run_again", tamper)
     with pytest.raises(LglBenchError, match=words):
-        reproduce(base.bundle, [base.plugin], data_dir=base.data)
+        reproduce(base.bundle, [base.plugin], detectors=["msp"], data_dir=base.data)
 
 
 def test_the_reviewers_table_is_what_was_recomputed(base, here):
