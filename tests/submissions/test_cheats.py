@@ -16,7 +16,8 @@ from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.pack import submit
 from lgl_bench.submissions.reproduce import reproduce
 from lgl_bench.submissions.verify import verify
-from tests.submissions.cheats import CHEATS, MINE, MSP, Case
+from tests.submissions.cheating import MINE, MSP, Case
+from tests.submissions.cheats import CHEATS
 from tests.submissions.conftest import Forged, plugins_forgotten, sandboxes
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
