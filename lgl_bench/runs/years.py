@@ -41,7 +41,9 @@ def year_rows(
     for row in plan.rows:
         if row.chosen and choices is not None:
             found += _chosen_rows(plan, reader, choices, row, wanted)
-    return pd.DataFrame(found)
+    cuts = {(row["stream"], row["protocol"], row["split"]) for row in found}
+    shown = {cut: plan.shown_protocol(*cut) for cut in cuts}
+    return pd.DataFrame([row | {"protocol": shown[row["stream"], row["protocol"], row["split"]]} for row in found])
 
 
 def _unit_rows(plan: Plan, reader: Reader, unit: Unit, rows: list[Row]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,15 +21,32 @@ _LARGEST_PART = 2**30  # a larger member of a zip is left to the limits of its e
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class File(_Strict):
     """A file to download: mirrors in order, and its sha256 where it is known."""
 
-    name: str
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     urls: tuple[str, ...] = Field(min_length=1)
     sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+
+
+Figure: TypeAlias = Literal[
+    "vertices",
+    "edges",
+    "features",
+    "classes",
+    "years",
+    "isolated",
+    "unlabelled",
+    "known_at_t0",
+    "new_classes",
+    "homophily_graph",
+    "homophily_vertex",
+    "homophily_class_insensitive",
+    "homophily_index",
+]
 
 
 class Statistic(_Strict):
@@ -45,11 +62,11 @@ class Statistic(_Strict):
         source: Where it was published.
     """
 
-    figure: str
+    figure: Figure
     value: float
     counts: Literal["arcs", "pairs", "lines", ""] = ""
     verified: bool
-    digits: int = 0
+    digits: int = Field(default=0, ge=0, le=15)
     source: str = ""
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MOST_BYTES = 2**30
+"""A recipe of a few bytes must not fill the memory of who reads it."""
 
 
 class Recipe(BaseModel):
@@ -39,9 +42,9 @@ class Recipe(BaseModel):
         seed: Seed of every draw.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    times: tuple[int, ...] = Field(min_length=1)
+    times: tuple[Annotated[int, Field(gt=-(2**53), lt=2**53)], ...] = Field(min_length=1)
     growth: tuple[int, ...]
     births: tuple[int, ...]
     deaths: dict[int, int] = {}
@@ -51,7 +54,7 @@ class Recipe(BaseModel):
     same_year: float = Field(default=0.0, ge=0, le=1)
     skew: int = Field(default=2, ge=1)
     isolated: float = Field(default=0.0, ge=0, le=1)
-    features: int = Field(default=32, ge=1)
+    features: int = Field(default=32, ge=1, lt=2**31)
     feature_kind: Literal["dense", "sparse"] = "dense"
     signal: float = Field(default=0.5, ge=0)
     words: int = Field(default=12, ge=1)
@@ -62,7 +65,7 @@ class Recipe(BaseModel):
     drift: float = Field(default=0.0, ge=0)
     label_noise: float = Field(default=0.0, ge=0, le=1)
     split: bool = False
-    seed: int = 0
+    seed: int = Field(default=0, gt=-(2**63), lt=2**63)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -72,4 +75,20 @@ class Recipe(BaseModel):
             raise ValueError("times must ascend")
         if min(self.growth) < 0 or min(self.births) < 0 or self.births[0] < 1:
             raise ValueError("growth and births are counts, and the first year needs a class")
+        if (needed := self._bytes()) > MOST_BYTES:
+            raise ValueError(
+                f"the stream would take about {needed:.0e} bytes to make, and {MOST_BYTES:.0e} are allowed"
+            )
         return self
+
+    def _bytes(self) -> float:
+        """About the memory it takes to make the stream: its largest arrays, and how many of them there are at once."""
+        classes, years = float(sum(self.births)), len(self.times)
+        vertices = sum(self.growth) + classes * self.birth_size
+        if self.feature_kind == "sparse":
+            length = self.vocabulary + self.drift * (self.times[-1] - self.times[0]) + 1
+            features = 10 * vertices * self.words + 3 * classes * years * length
+        else:
+            features = 4 * vertices * self.features + 3 * classes * years * self.features
+        links = vertices * (self.links + 1) * (self.skew + 10)
+        return 8 * (features + links + 5 * vertices + classes * years)
