@@ -49,7 +49,10 @@ def over_streams(rows: pd.DataFrame) -> list[Streams]:
             where the row has no rank).
     """
     rows = rows[rows["value"].notna()]
-    rows = rows.assign(kind=np.where(rows["stream"].map(is_twin).to_numpy(dtype=bool), TWINS, REAL))
+    rows = rows.assign(
+        kind=np.where(rows["stream"].map(is_twin).to_numpy(dtype=bool), TWINS, REAL),
+        protocol=rows["protocol"].map(shape),  # a t0 belongs to its stream, as its checksum does
+    )
     found = []
     for key, part in rows.groupby(list(GROUP), sort=True):
         again = part.duplicated(["stream", "method"], keep=False)

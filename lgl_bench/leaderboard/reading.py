@@ -69,6 +69,8 @@ def line_of(path: Path, row: int) -> int:
 
 
 def _header(path: Path) -> list[str]:
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is no plain file; it should be a leaderboard CSV or the folder of a run")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file), [])

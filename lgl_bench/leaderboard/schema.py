@@ -40,7 +40,9 @@ class Key(_Part):
     suite_version: int = Field(ge=1, description="results of another version are not comparable")
     stream: Name = Field(description="the graph; a twin has its own name")
     stream_checksum: str = Field(description="sha256 of the stream; empty only in printed rows")
-    protocol: Name = Field(description="how the stream was cut into tasks")
+    protocol: Name = Field(
+        description="how the stream was cut into tasks; `temporal(t0=2004)` at another t0 than its manifest's"
+    )
     split: Name = Field(description="`temporal`, `60-20-20`, `planetoid`")
     history: str = Field(description="`all`, or the number of years that were kept")
     restart: str = Field(description="`warm` or `cold`; empty where tasks do not build on each other")

@@ -26,6 +26,7 @@ from lgl_bench.runs.presets import Preset, preset
 from lgl_bench.runs.rows import Methods, Row, row_texts
 from lgl_bench.runs.suite import Suite
 from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit, unit_key
+from lgl_bench.streams.catalogue import published_t0
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
 
@@ -42,6 +43,7 @@ class Plan:
         tried: Per chain, further expressions that only tasks for choosing are scored with.
         units: Per chain, its units in order.
         checksums: Per stream.
+        t0s: Per stream, its t0, which is no part of the checksum and decides which years are learned and which scored.
         stand_ins: Real stream to the reason why its twin was taken.
         plugins: What is noted of plugins that may not be available.
     """
@@ -55,6 +57,7 @@ class Plan:
     units: dict[ChainSpec, list[Unit]] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
     checksums: dict[str, str] = field(default_factory=dict)
+    t0s: dict[str, int | None] = field(default_factory=dict)
     stand_ins: dict[str, str] = field(default_factory=dict)
     plugins: PluginFacts = field(default_factory=PluginFacts)
 
@@ -62,6 +65,16 @@ class Plan:
     def all_units(self) -> list[Unit]:
         """Every unit, chain by chain."""
         return [unit for units in self.units.values() for unit in units]
+
+    def shown_protocol(self, stream: str, protocol: str, split: str) -> str:
+        """How rows name the protocol: with the t0 of the stream, unless it is the one that its manifest has.
+
+        The same stream cut at another year is another question, and its rows are not comparable.
+        """
+        t0 = self.t0s.get(stream)
+        if split != "temporal" or t0 is None or t0 == published_t0(stream):
+            return protocol
+        return f"{protocol}(t0={t0})"
 
     def chains_of(self, row: Row, head: str) -> list[ChainSpec]:
         """The chains of a row on a head, one a seed, in the order of seeds."""
@@ -113,6 +126,7 @@ def make_plan(
     for name, stream in streams.items():
         prefixes = prefix_checksums(stream)
         plan.checksums[name] = prefixes[stream.times[-1]]
+        plan.t0s[name] = stream.info.t0
         for protocol, backbone, swept in product(settings, suite.backbones, _sweeps(suite)):
             start = ChainSpec(
                 name, str(data_dir) if data_dir else None, protocol, backbone, "", (), 1, 1.0, 0, threads, device

@@ -105,6 +105,7 @@ def rebuild(
     plan.plugins = description.plugins
     plan.thresholds = description.thresholds
     plan.checksums = dict(description.streams)
+    plan.t0s = {name: stream.info.t0 for name, stream in streams.items()}
     plan.stand_ins = dict(description.stand_ins)
     plan.rows = [_row(row) for row in description.rows]
     keys = iter(description.fits)

@@ -72,7 +72,7 @@ class Told:
             "suite_version": plan.suite.version,
             "stream": row.stream,
             "stream_checksum": plan.checksums[row.stream],
-            "protocol": protocol.name,
+            "protocol": plan.shown_protocol(row.stream, protocol.name, facts.split),
             "split": facts.split,
             "history": "all" if protocol.history is None else str(protocol.history),
             "restart": protocol.restart or "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,16 @@ from lgl_bench.streams.store import open_stream, write_stream
 from lgl_bench.streams.stream import Stream, StreamInfo
 
 TWIN = "-twin"
+_LONGEST_NAME = 100
+
+
+def is_name(name: str) -> bool:
+    r"""Whether a stream may have that name: one word, which is also the name of its folder.
+
+    >>> is_name("dblp-easy"), is_name("my stream"), is_name("../elsewhere"), is_name("two\nlines")
+    (True, False, False, False)
+    """
+    return len(name) <= _LONGEST_NAME and re.fullmatch(r"\w[\w.+-]*", name) is not None
 
 
 def data_folder(given: Path | None = None) -> Path:
@@ -47,7 +58,7 @@ def twins() -> dict[str, Manifest]:
 
 def imported(folder: Path) -> list[str]:
     """Names of the streams in a data folder."""
-    return sorted(path.parent.name for path in folder.glob("[!.]*/stream.json"))
+    return sorted(path.parent.name for path in folder.glob("[!.]*/stream.json") if path.is_file())
 
 
 def load(name: str, folder: Path | None = None, *, features: bool = True) -> Stream:
@@ -55,7 +66,7 @@ def load(name: str, folder: Path | None = None, *, features: bool = True) -> Str
     folder = data_folder(folder)
     if is_twin(name):
         return twin(name)
-    if (folder / name / "stream.json").is_file():
+    if is_name(name) and (folder / name / "stream.json").is_file():
         return open_stream(folder / name, features=features)
     known = manifests()
     if name in known:
@@ -89,6 +100,13 @@ def twin(name: str) -> Stream:
     return generate(recipe, info)
 
 
+def published_t0(name: str) -> int | None:
+    """The t0 that the manifest of a stream, or of a twin's original, has; None where there is none."""
+    original = name.partition("(")[0].removesuffix(TWIN)
+    manifest = manifests().get(original)
+    return manifest.t0 if manifest else None
+
+
 def import_stream(
     name: str,
     source: Path,
@@ -104,8 +122,11 @@ def import_stream(
     manifest = manifests().get(name)
     if name in twins() or name.endswith(TWIN):
         raise UsageError(f"'{name}' is the name of an embedded twin; choose another, real data must not pass for one")
-    if not name or name != Path(name).name or name.startswith("."):
-        raise UsageError(f"'{name}' cannot be a stream's name; use letters, digits and dashes")
+    if not is_name(name):
+        raise UsageError(
+            f"{name!r} cannot be a stream's name; use letters, digits, dashes, dots and underscores, without spaces or "
+            f"parts of a path, {_LONGEST_NAME} characters at most"
+        )
     given: dict[str, Any] = dict(options or {})
     chosen = format_name or (manifest.format if manifest else "table")
     if not source.exists():

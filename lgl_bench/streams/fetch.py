@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,9 +16,10 @@ from typing import Any
 
 import pooch
 import requests
+from pooch.downloaders import doi_to_repository
 
 from lgl_bench.core.errors import DataError, LglBenchWarning
-from lgl_bench.streams.resume import CHUNK, MirrorError, Resuming
+from lgl_bench.streams.resume import Deadline, MirrorError, Resuming, is_web_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ def fetch(
     retries: int = 5,
     timeout: float = 30.0,
     pause: float = 1.0,
+    max_bytes: int = 20 * 2**30,
+    deadline: float = 6 * 3600.0,
 ) -> Path:
     """Returns the path of a checked file, downloading it where it is missing.
 
@@ -56,6 +59,8 @@ def fetch(
         retries: How often a mirror is tried again after a dropped connection.
         timeout: Seconds to wait for a connection or for the next bytes.
         pause: Seconds before the first retry; the n-th waits n times as long.
+        max_bytes: Most bytes that a file may have.
+        deadline: Seconds that all mirrors and retries together may take.
 
     Raises:
         DataError: The file is not to be had, is not the one expected, or cannot be written.
@@ -65,17 +70,22 @@ def fetch(
     try:
         if target.exists():
             found = pooch.file_hash(str(target)) if download.sha256 else None
-            if download.sha256 is None or found == download.sha256.lower():
+            if found == download.sha256.lower() if download.sha256 else not is_web_page(target):
                 return target
             if offline:
                 raise DataError(
                     f"{target} is not the file expected: its sha256 is {found}, not {download.sha256}; "
                     "delete it and fetch it again without offline mode"
+                    if found
+                    else f"{target} is a web page; delete it and fetch it again without offline mode"
                 )
+            if found is None:
+                target.unlink()
         elif offline:
             raise DataError(f"{target} is missing and offline mode forbids to download it; {by_hand}")
         target.parent.mkdir(parents=True, exist_ok=True)
-        resuming = Resuming(target, download.sha256 is not None, progress, retries, timeout, pause)
+        allowed = Deadline(time.monotonic(), deadline)
+        resuming = Resuming(target, bool(download.sha256), progress, retries, timeout, pause, max_bytes, allowed)
         failures = []
         for url in download.urls:
             try:
@@ -115,13 +125,9 @@ def _retrieve(url: str, download: Download, target: Path, resuming: Resuming) ->
 
 
 def _doi_downloader(resuming: Resuming) -> Callable[[str, str, Any], None]:
-    bar = resuming.progress and sys.stderr.isatty()
-    by_doi = pooch.DOIDownloader(progressbar=bar, timeout=resuming.timeout, chunk_size=CHUNK)
-
     def downloader(url: str, output_file: str, pooch_object: Any) -> None:
-        # pooch made it readable by its owner alone; made anew it follows the umask
-        Path(output_file).unlink()
-        by_doi(url, output_file, pooch_object)
+        doi, _, name = url.removeprefix("doi:").rpartition("/")
+        resuming(doi_to_repository(doi).download_url(name), output_file, pooch_object)
 
     return downloader
 

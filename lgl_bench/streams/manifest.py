@@ -25,7 +25,7 @@ _Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class File(_Strict):
@@ -34,6 +34,23 @@ class File(_Strict):
     name: Word
     urls: tuple[Line, ...] = Field(min_length=1)
     sha256: _Sha256 | None = None
+
+
+Figure: TypeAlias = Literal[
+    "vertices",
+    "edges",
+    "features",
+    "classes",
+    "years",
+    "isolated",
+    "unlabelled",
+    "known_at_t0",
+    "new_classes",
+    "homophily_graph",
+    "homophily_vertex",
+    "homophily_class_insensitive",
+    "homophily_index",
+]
 
 
 class Statistic(_Strict):
@@ -49,7 +66,7 @@ class Statistic(_Strict):
         source: Where it was published.
     """
 
-    figure: Word
+    figure: Figure
     value: Number
     counts: Literal["arcs", "pairs", "lines", ""] = ""
     verified: Flag

@@ -46,7 +46,7 @@ class Recipe(BaseModel):
         seed: Seed of every draw.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     times: tuple[_Time, ...] = Field(min_length=1, max_length=_MOST_TIMES)
     growth: tuple[Whole, ...]
@@ -69,7 +69,7 @@ class Recipe(BaseModel):
     drift: Number = Field(default=0.0, ge=0)
     label_noise: Number = Field(default=0.0, ge=0, le=1)
     split: Flag = False
-    seed: Whole = 0
+    seed: Whole = Field(default=0, gt=-(2**63), lt=2**63)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

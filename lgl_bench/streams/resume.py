@@ -17,7 +17,7 @@ import requests
 import urllib3.exceptions
 from tqdm import tqdm
 
-CHUNK = 1 << 16  # what a dropped connection can cost: an unfinished chunk is lost
+CHUNK = 1 << 16
 
 
 class MirrorError(Exception):
@@ -32,6 +32,26 @@ _TRANSIENT = (_DroppedError, requests.ConnectionError, requests.Timeout, urllib3
 
 
 @dataclass(frozen=True, slots=True)
+class Deadline:
+    """When all of a download must be there: `seconds` after `start` on the monotonic clock."""
+
+    start: float
+    seconds: float
+
+    def check(self) -> None:
+        """Raises once it has passed."""
+        if time.monotonic() > self.start + self.seconds:
+            raise MirrorError(f"it did not come within the {self.seconds:,.0f} seconds that are allowed")
+
+
+def is_web_page(path: Path) -> bool:
+    """Whether a file begins as HTML does, which no data set is."""
+    with path.open("rb") as file:
+        start = file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return start.startswith((b"<!doctype html", b"<html"))
+
+
+@dataclass(frozen=True, slots=True)
 class Resuming:
     """A downloader for pooch that goes on where an earlier attempt, or an earlier call, stopped."""
 
@@ -41,11 +61,14 @@ class Resuming:
     retries: int
     timeout: float
     pause: float
+    max_bytes: int
+    deadline: Deadline
 
     def __call__(self, url: str, output_file: str, pooch_object: Any) -> None:
         """Downloads `url` to `output_file`, retrying a connection that drops."""
         for attempt in range(self.retries + 1):
             time.sleep(attempt * self.pause)
+            self.deadline.check()
             try:
                 self._attempt(url)
                 break
@@ -53,6 +76,9 @@ class Resuming:
                 reason = error
         else:
             raise MirrorError(f"{reason} (tried {self.retries + 1} times)")
+        if is_web_page(self.part):
+            self.discard()
+            raise MirrorError("it answers with a web page, not with the file; perhaps it asks for a login")
         self.part.replace(output_file)
         self.discard()
 
@@ -98,6 +124,9 @@ class Resuming:
                 self.note.write_text(json.dumps({"url": url, "version": _version(response)}))
             else:
                 raise MirrorError(f"HTTP {response.status_code} {response.reason}")
+            if total is not None and total > self.max_bytes:
+                self.discard()
+                raise MirrorError(f"the file has {total:,} bytes, and {self.max_bytes:,} are allowed")
             self._receive(response, start, total)
 
     def _receive(self, response: requests.Response, start: int, total: int | None) -> None:
@@ -111,7 +140,12 @@ class Resuming:
             disable=None if self.progress else True,
         )
         with self.part.open("ab") as sink, bar:
-            for chunk in response.raw.stream(CHUNK, decode_content=False):
+            # What has come, however little: a server that sends a byte now and then would hold up a larger read.
+            while chunk := response.raw.read1(CHUNK, decode_content=False):
+                self.deadline.check()
+                if sink.tell() + len(chunk) > self.max_bytes:
+                    self.discard()
+                    raise MirrorError(f"it sends more than the {self.max_bytes:,} bytes that are allowed")
                 sink.write(chunk)
                 bar.update(len(chunk))
         received = self.part.stat().st_size

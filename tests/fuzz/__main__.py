@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from tests.fuzz.case import UNCHANGED, run_case
+from tests.fuzz.child import limit_memory
 from tests.fuzz.kinds import kinds
 from tests.fuzz.runner import Tally, run_cases
 
@@ -45,6 +46,7 @@ def main() -> int:
 
 def _single(chosen: list[str], seed: int, number: int) -> int:
     problems = 0
+    limit_memory()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as scratch:
         for name in chosen:
             result = run_case(kinds()[name], seed, number, Path(scratch))

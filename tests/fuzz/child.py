@@ -30,13 +30,18 @@ def main(scratch: Path, seed: int) -> None:
     faulthandler.enable()
     warnings.simplefilter("ignore")
     known = {name: find_kind(name) for name in dict.fromkeys(name for name, _ in jobs)}
-    # Data rather than address space: maps of libraries and of files count for nothing there.
-    resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + MEMORY,) * 2)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_memory()
     for name, number in jobs:
         print(json.dumps({"start": [name, int(number)]}), file=report, flush=True)
         result = run_case(known[name], seed, int(number), scratch)
         print(json.dumps({"done": [name, int(number)], **asdict(result)}), file=report, flush=True)
+
+
+def limit_memory() -> None:
+    """Lets this process have 2 GiB beside what it has by now."""
+    # Data rather than address space: maps of libraries and of files count for nothing there.
+    resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + MEMORY,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _data_bytes() -> int:

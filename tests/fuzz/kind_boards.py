@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lgl_bench.leaderboard.reading import read_board
 from tests.fuzz.kinds import Kind
-from tests.fuzz.mutations import TOKENS, damage_bytes, damage_folder, damage_text, one_of
+from tests.fuzz.mutations import TOKENS, damage_bytes, damage_folder, damage_text, files_in, one_of
 
 _SHIPPED = Path(__file__).resolve().parents[2] / "leaderboard" / "temporal.csv"
 
@@ -27,7 +27,7 @@ def _write(folder: Path, rows: list[list[str]]) -> None:
 
 
 def _damage_cells(folder: Path, rng: random.Random) -> None:
-    with (folder / "board.csv").open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+    with rng.choice(files_in(folder)).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
         rows = list(csv.reader(file))
     at, column = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
     token = rng.choice(TOKENS).decode(errors="surrogateescape")

@@ -61,6 +61,8 @@ def _sealed(mutation: Mutation) -> Mutation:
 
 def _seal(folder: Path) -> None:
     path = folder / "stream.json"
+    if not path.is_file():
+        return
     described = json.loads(path.read_text())
     for name in described["files"]:
         with contextlib.suppress(OSError):

@@ -495,7 +495,7 @@ DOI = "doi:10.5281/zenodo.3764770/data.zip"
 
 
 @pytest.fixture
-def zenodo(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def zenodo(monkeypatch: pytest.MonkeyPatch, server: Server) -> dict[str, Any]:
     """A record that can be changed, behind pooch's own names."""
     record: dict[str, Any] = {"body": BODY, "files": {"data.zip": f"md5:{hashlib.md5(BODY).hexdigest()}"}}
 
@@ -505,14 +505,19 @@ def zenodo(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             raise record["files"]
         self.registry.update(record["files"])
 
-    def download(self: Any, url: str, output_file: str, pooch_object: Any) -> None:
-        assert url == DOI
+    class Repository:
+        def download_url(self, name: str) -> str:
+            assert name == "data.zip"
+            return server.url("zenodo", Reply(body=record["body"]))
+
+    def resolve(doi: str) -> Repository:
+        assert doi == "10.5281/zenodo.3764770"
         if isinstance(record["body"], Exception):
             raise record["body"]
-        Path(output_file).write_bytes(record["body"])
+        return Repository()
 
     monkeypatch.setattr(pooch.Pooch, "load_registry_from_doi", load)
-    monkeypatch.setattr(pooch.DOIDownloader, "__call__", download)
+    monkeypatch.setattr("lgl_bench.streams.fetch.doi_to_repository", resolve)
     return record
 
 

@@ -85,7 +85,6 @@ FIGURES = {
             "expected 0.811 (a table), found 0.8104",
         ),
         ({"figure": "homophily_vertex", "value": 0.5, "digits": 3}, "expected 0.5 (a table), found nothing"),
-        ({"figure": "colour", "value": 1}, "colour: expected 1 (a table), found nothing"),
     ],
     ids=lambda value: value["figure"] if isinstance(value, dict) else "",
 )
