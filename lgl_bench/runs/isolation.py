@@ -35,7 +35,10 @@ from lgl_bench.thresholds import thresholds
 Files: TypeAlias = Mapping[tuple[str, str], PluginFile]
 """Plugin files by kind and name of the plugin."""
 
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+_ENVIRONMENT = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),  # a fork keeps one thread
+    "LIBXSMM_VERBOSE": "0",  # it would print the command of a process that aborts
+}
 _POLL = 0.1
 _START = 300.0
 _END = 15.0
@@ -74,7 +77,7 @@ class Isolation:
 
     Args:
         conditions: Files and limits.
-        on_wait: Is told True when a process starts on a request, and False when it has ended.
+        on_wait: Is told True before a process is started for a request, and False when that has ended.
     """
 
     def __init__(self, conditions: Conditions, on_wait: Callable[[bool], None] = lambda waiting: None) -> None:
@@ -97,10 +100,9 @@ class Isolation:
         if key in self._ended:
             raise LimitError(f"{self._ended[key]} (in an earlier unit of this run)")
         files = dict.fromkeys(self.files[one] for one in named if one in self.files)
-        server = self._ready()
         self.on_wait(True)
         try:
-            return server.ask(replace(request, files=tuple(files)), self.time_limit, self.memory_limit)
+            return self._ready().ask(replace(request, files=tuple(files)), self.time_limit, self.memory_limit)
         except LimitError as error:
             self._ended[key] = str(error)
             raise
@@ -133,7 +135,7 @@ class _Server:
     def __init__(self) -> None:
         self._control, other = socket.socketpair()
         with other:
-            self._process = start_module("lgl_bench.runs.scoring_process", other.fileno(), **_ONE_THREAD)
+            self._process = start_module("lgl_bench.runs.scoring_process", other.fileno(), **_ENVIRONMENT)
         self._told = bytearray()
         if self._line(_START) != "ready":
             self.close()

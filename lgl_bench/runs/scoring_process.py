@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Iterable
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -30,7 +31,7 @@ from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.runs.packing import read_record
 from lgl_bench.runs.replies import encode_failure, encode_reply
-from lgl_bench.runs.requests import Request, answer
+from lgl_bench.runs.requests import Request, answer, warm_up
 from lgl_bench.thresholds import thresholds
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
@@ -39,16 +40,23 @@ _PATIENCE = 10.0
 
 def main(channel: int) -> None:
     """Serves the other end of a socket until it is closed."""
-    control = socket.socket(fileno=channel)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asked decides when to end
+    with socket.socket(fileno=channel) as control, contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        _serve(control)
+
+
+def _serve(control: socket.socket) -> None:
     for registry in (backbones, heads, detectors, thresholds):
         registry.import_built_in()
+    warm_up()
     _adopt_orphans()
     bell, ring = os.pipe()
     for end in (bell, ring):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(ring)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    # Libraries may have threads that take no part in a fork.
+    warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork", category=DeprecationWarning)
     gc.collect()
     gc.freeze()  # children share these pages
     control.sendall(b"ready\n")

@@ -18,6 +18,7 @@ from typing import Any
 from lgl_bench.runs.execute import Order
 from lgl_bench.runs.isolation import Conditions, Isolation
 from lgl_bench.runs.pool import POLL, attempt
+from lgl_bench.runs.requests import warm_up
 
 
 def main(channel: int) -> None:
@@ -29,6 +30,7 @@ def main(channel: int) -> None:
     # The driver may be killed in the middle of an order: a thread sees the end of the connection at once.
     threading.Thread(target=_receive, args=(connection, orders), daemon=True).start()
     isolation = Isolation(conditions, lambda waiting: _send(connection, "away", waiting))
+    warm_up()
     _send(connection, "ready", None)
     while True:
         order = orders.get()
