@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 _GRACE = 10.0
 """Seconds in which what a command started has to end after it."""
 _NO_PROXY = "http://127.0.0.1:9"
@@ -22,17 +23,15 @@ def environment(folder: Path) -> dict[str, str]:
     home, temporary = folder / "home", folder / "tmp"
     for one in (home, temporary):
         one.mkdir(parents=True, exist_ok=True)
-    found = {
+    return {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(home),
         "TMPDIR": str(temporary),
         "LANG": "C.UTF-8",
         "http_proxy": _NO_PROXY,
         "https_proxy": _NO_PROXY,
+        "PYTHONPATH": str(ROOT),  # this checkout, even if another one is installed
     }
-    if "PYTHONPATH" in os.environ:  # a checkout that is tested without being installed
-        found["PYTHONPATH"] = os.environ["PYTHONPATH"]
-    return found
 
 
 def can_isolate() -> bool:
