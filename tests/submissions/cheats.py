@@ -227,13 +227,13 @@ def _(case: Case) -> None:
 
 @cheat("a plugin reads the true labels from disk")
 def _(case: Case) -> None:
-    case.run(LABELLED.format(labels=FROM_DISK))
+    case.run(LABELLED.format(labels=FROM_DISK.format(data=str(case.data))))
     case.detector, case.sandboxed = MINE, True
 
 
 @cheat("a plugin backbone trains on the labels of the test year")
 def _(case: Case) -> None:
-    case.run(BACKBONE, backbones=["peeking"])
+    case.run(BACKBONE.format(data=str(case.data)), backbones=["peeking"])
 
 
 @cheat("a plugin carries the true labels in its own file")
