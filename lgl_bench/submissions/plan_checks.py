@@ -145,8 +145,8 @@ def _check_suite(plan: Plan) -> None:
     name = plan.suite.name
     if name in suites() and not comes_from_shipped(plan.suite):
         raise BundleError(
-            f"plan.json: the suite has the name of the shipped suite {name}, but it is another: its version, protocol, "
-            "swept values or detectors of single backbones differ, and rows of the two are not comparable"
+            f"plan.json: the suite calls itself {name}, but its version, protocol, swept values or detectors of single "
+            "backbones are not those of the shipped suite of that name, and rows of the two are not comparable"
         )
 
 
