@@ -130,7 +130,7 @@ def _(case: Case) -> None:
 def _(case: Case) -> None:
     case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="static"))
     case.forged.regrade(case.honest.data)
-    case.refusal = "the name of the shipped suite static, but it is another"
+    case.refusal = "not those of the shipped suite of that name"
 
 
 @cheat("a suite of one's own has the name of a shipped one")
@@ -138,7 +138,7 @@ def _(case: Case) -> None:
     case.run(suite=own_suite(case, "[sweep]\nhidden = [8]\n"))
     case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="smoke", version=2))
     case.forged.regrade(case.honest.data)
-    case.refusal = "the name of the shipped suite smoke, but it is another"
+    case.refusal = "not those of the shipped suite of that name"
 
 
 @cheat("a suite of one's own has its own name")
