@@ -30,8 +30,9 @@ class Known(Detector):
 '''
 FROM_DISK = """
 def labels():
+    from pathlib import Path
     from lgl_bench.streams.catalogue import load
-    return load("small").labels
+    return load("small", Path({data!r})).labels
 """
 COPYING = """
 from pathlib import Path
@@ -59,6 +60,8 @@ MOODY = PLUGIN.replace(
     "        top =", "        if graph.num_vertices == 190:\n            raise ValueError('not today')\n        top ="
 )
 BACKBONE = '''
+from pathlib import Path
+
 import torch
 
 from lgl_bench.backbones import backbones
@@ -74,7 +77,7 @@ class Peeking(GCN):
         out = super().step(layer, inputs, h)
         if layer < self.layers - 1:
             return out
-        labels = torch.as_tensor(load("small").labels[: len(out)].copy())
+        labels = torch.as_tensor(load("small", Path({data!r})).labels[: len(out)].copy())
         known = labels < out.shape[1]
         hint = torch.zeros_like(out)
         hint[known, labels[known]] = 20.0

@@ -130,7 +130,7 @@ def _(case: Case) -> None:
 def _(case: Case) -> None:
     case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="static"))
     case.forged.regrade(case.honest.data)
-    case.refusal = "the suite calls itself static"
+    case.refusal = "not those of the shipped suite of that name"
 
 
 @cheat("a suite of one's own has the name of a shipped one")
@@ -138,7 +138,7 @@ def _(case: Case) -> None:
     case.run(suite=own_suite(case, "[sweep]\nhidden = [8]\n"))
     case.forged.change_json("plan.json", lambda plan: plan["suite"].update(name="smoke", version=2))
     case.forged.regrade(case.honest.data)
-    case.refusal = "the suite calls itself smoke"
+    case.refusal = "not those of the shipped suite of that name"
 
 
 @cheat("a suite of one's own has its own name")
@@ -227,13 +227,13 @@ def _(case: Case) -> None:
 
 @cheat("a plugin reads the true labels from disk")
 def _(case: Case) -> None:
-    case.run(LABELLED.format(labels=FROM_DISK))
+    case.run(LABELLED.format(labels=FROM_DISK.format(data=str(case.data))))
     case.detector, case.sandboxed = MINE, True
 
 
 @cheat("a plugin backbone trains on the labels of the test year")
 def _(case: Case) -> None:
-    case.run(BACKBONE, backbones=["peeking"])
+    case.run(BACKBONE.format(data=str(case.data)), backbones=["peeking"])
 
 
 @cheat("a plugin carries the true labels in its own file")

@@ -43,8 +43,7 @@ def honest(base) -> SimpleNamespace:
 
 
 @pytest.fixture
-def case(honest, tmp_path, monkeypatch) -> Case:
-    monkeypatch.setenv("LGL_BENCH_DATA", str(honest.data))
+def case(honest, tmp_path) -> Case:
     forged = Forged(Path(shutil.copytree(honest.bundle, tmp_path / "forged")))
     return Case(honest, tmp_path, forged, honest.plugin, honest.data)
 
