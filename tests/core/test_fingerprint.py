@@ -81,7 +81,7 @@ def test_a_line_in_code_below_the_fit_changes_its_key(changed, name):
     assert key_of() != before
 
 
-@pytest.mark.parametrize("name", ["detectors/mapping.py", "detectors/good.py", "runs/answers.py", "detectors/msp.py"])
+@pytest.mark.parametrize("name", ["detectors/mapping.py", "detectors/good.py", "runs/scoring.py", "detectors/msp.py"])
 def test_a_line_in_what_makes_answers_changes_them(changed, name):
     before = named_digest("msp")
     changed(name)

@@ -10,7 +10,7 @@ import pytest
 
 from lgl_bench.api import Settings
 from lgl_bench.detectors import Detector, detectors
-from lgl_bench.runs import execute
+from lgl_bench.runs import requests
 from lgl_bench.runs.description import read_plan
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
@@ -103,12 +103,12 @@ def test_detectors_and_thresholds_added_in_a_later_run_have_the_same_bytes_whate
 def test_a_fit_that_is_made_again_and_comes_out_differently_is_a_failure_and_changes_nothing(run, monkeypatch):
     first = run("none", detectors=["energy"], thresholds=["none"], backbones=["gcn"])
     before = digests(first)
-    train = execute.train
+    train = requests.train
 
     def other(model, task, training, seed, *rest):
         return train(model, task, training, seed + 1, *rest)
 
-    monkeypatch.setattr(execute, "train", other)
+    monkeypatch.setattr(requests, "train", other)
     later = run("none", detectors=["energy", "msp"], thresholds=["none"], backbones=["gcn"])
     reasons = set(later.counts.failed.values())
     assert any("made again because its weights are not there, came out differently" in reason for reason in reasons)
