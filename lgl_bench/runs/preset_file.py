@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from lgl_bench.backbones import MOST_HIDDEN
 from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.expressions import Constant, Expression, parse
 from lgl_bench.core.fields import Flag, Line, Number, Whole, Word, first_problem
@@ -39,7 +40,6 @@ _MOST_EPOCHS = 1_000_000
 # What a budget caps must be a number that can be capped.
 _COUNTS = ("hidden", "layers", "heads", "r")
 _SHARES = ("dropout", "attn_dropout")
-_LARGEST_COUNT = 100_000
 _Count: TypeAlias = Annotated[Whole, Field(ge=1)]
 _Parameter: TypeAlias = Flag | Whole | Number | Line | tuple[Whole, ...]
 
@@ -116,8 +116,8 @@ class FitEntry(BaseModel):
     def _can_be_capped(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         for name in _COUNTS:
             value = parameters.get(name, 1)
-            if type(value) is not int or not 1 <= value <= _LARGEST_COUNT:
-                raise ValueError(f"{name} = {quoted(value)}: expected a whole number from 1 to {_LARGEST_COUNT:,}")
+            if type(value) is not int or not 1 <= value <= MOST_HIDDEN:
+                raise ValueError(f"{name} = {quoted(value)}: expected a whole number from 1 to {MOST_HIDDEN:,}")
         for name in _SHARES:
             value = parameters.get(name, 0)
             if type(value) not in (int, float) or not 0 <= value <= 1:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import parse
 from lgl_bench.core.resources import shipped
 from lgl_bench.runs.budget import BUDGETS
+from lgl_bench.runs.estimate import checkpoint_mb
 from lgl_bench.runs.plan import MOST_CHAINS, MOST_SEEDS, make_plan
 from lgl_bench.runs.presets import preset
 from lgl_bench.runs.suite import (
@@ -244,3 +247,13 @@ def test_a_plan_of_more_chains_than_anybody_could_run_is_refused_before_it_is_ma
             make_plan(suite, BUDGETS["smoke"], small, seeds=seeds)
     with pytest.raises(UsageError, match=f"asks for 400,000 chains of fits.*at most {MOST_CHAINS:,}"):
         make_plan(suite, BUDGETS["smoke"], small, seeds=MOST_SEEDS)
+
+
+def test_weights_that_no_memory_could_hold_are_counted_without_making_them(small):
+    plan = make_plan(
+        read_fields(MINE | {"sweep": {"hidden": [100_000], "layers": [4]}}, ""), BUDGETS["paper"], small, seeds=1
+    )
+    (chain,) = plan.units
+    assert checkpoint_mb(chain, small[chain.stream]) > 70_000
+    with pytest.raises(UsageError, match="at most 100 layers and 100,000 hidden units"):
+        checkpoint_mb(replace(chain, backbone_parameters=(("layers", 10**9),)), small[chain.stream])
