@@ -24,6 +24,7 @@ from lgl_bench.runs.choices import Choices, decisions
 from lgl_bench.runs.classes import class_rows
 from lgl_bench.runs.devices import cores, device_named
 from lgl_bench.runs.driver import Counts, Driver, Engine
+from lgl_bench.runs.isolation import check_loadable
 from lgl_bench.runs.lineage import forget_outdated
 from lgl_bench.runs.matrix import matrix_rows, transfer_rows
 from lgl_bench.runs.plan import Plan, make_plan
@@ -130,6 +131,8 @@ def plan_run(
 def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listener: Listener | None = None) -> RunResult:
     """Carries a plan out and writes the leaderboard."""
     start = time.monotonic()
+    if not settings.in_process:
+        check_loadable(plan)
     store = RunStore(settings.out)
     store.prepare()
     if settings.force or settings.retry_failed:
