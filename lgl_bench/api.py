@@ -25,6 +25,7 @@ from lgl_bench.runs.description import Description
 from lgl_bench.runs.devices import cores, device_named
 from lgl_bench.runs.driver import Counts, Driver, Engine
 from lgl_bench.runs.history import is_current, keep_plan, kept_plans, open_history
+from lgl_bench.runs.isolation import check_loadable
 from lgl_bench.runs.lineage import forget_outdated
 from lgl_bench.runs.matrix import transfer_rows
 from lgl_bench.runs.plan import Plan, make_plan
@@ -133,6 +134,8 @@ def plan_run(
 def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listener: Listener | None = None) -> RunResult:
     """Carries a plan out and writes the leaderboard of everything in its folder."""
     start = time.monotonic()
+    if not settings.in_process:
+        check_loadable(plan)
     out = fresh_folder(settings.out) if settings.fresh else settings.out
     store = RunStore(out)
     description = description_of(plan, provenance())

@@ -143,8 +143,10 @@ class Registry(Generic[T]):
                 f"{quoted(name)} cannot be the name of a {self.kind} ({_where(plugin)}): use lower-case letters, "
                 "digits, - and _, a letter first and perhaps a + at the end, such as my-method"
             )
-        taken = self._plugins.get(name)
-        if taken is not None and taken is not plugin:
+        taken, file = self._plugins.get(name), self._files.get(name)
+        # A file that is loaded again, perhaps after it was edited, stands for what it registered before.
+        again = file is not None and bool(_loading) and _loading[-1] is not None and _loading[-1].path == file.path
+        if taken is not None and taken is not plugin and not again:
             raise DuplicateNameError(
                 f"a {self.kind} named '{name}' is registered already ({_where(taken)}); "
                 f"{_where(plugin)} must choose another name"

@@ -20,7 +20,8 @@ from typing import IO, Any, TypeAlias
 import psutil
 
 from lgl_bench.backbones import backbones
-from lgl_bench.core.errors import LglBenchError, PluginError, printable
+from lgl_bench.core.errors import LglBenchError, PluginError, UsageError, printable
+from lgl_bench.core.expressions import parse
 from lgl_bench.core.processes import start_module
 from lgl_bench.core.registry import PluginFile, Registry, load_plugin
 from lgl_bench.detectors import detectors
@@ -28,8 +29,10 @@ from lgl_bench.heads import heads
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.devices import memory
 from lgl_bench.runs.packing import write_record
+from lgl_bench.runs.plan import Plan
 from lgl_bench.runs.replies import Inbox
 from lgl_bench.runs.requests import Reply, Request, answer_here
+from lgl_bench.runs.scoring import names_in
 from lgl_bench.thresholds import thresholds
 
 Files: TypeAlias = Mapping[tuple[str, str], PluginFile]
@@ -68,6 +71,21 @@ def plugin_files() -> dict[tuple[str, str], PluginFile]:
     """The plugins that this process loaded from files."""
     registries: tuple[Registry[Any], ...] = (backbones, heads, detectors, thresholds, protocols)
     return {(one.kind, name): file for one in registries for name, file in one.files().items()}
+
+
+def check_loadable(plan: Plan) -> None:
+    """Raises if other processes could not load a plugin of the plan, because only the running script knows it."""
+    for chain in plan.units:
+        expressions = [parse(text) for text in (*plan.scored[chain], *plan.tried[chain])]
+        named: list[tuple[Registry[Any], str]] = [(backbones, chain.backbone), (heads, chain.head)]
+        named += [(protocols, chain.protocol.name), *((thresholds, parse(text).name) for text in plan.thresholds)]
+        named += [(detectors, name) for expression in expressions for name in names_in(expression)]
+        for registry, name in named:
+            if not registry.loadable(name):
+                raise UsageError(
+                    f"the {registry.kind} '{name}' is registered by the running script, which worker processes do not "
+                    "load; run with jobs=1, or put it into a file of its own and give that with plugins=[...]"
+                )
 
 
 class Isolation:

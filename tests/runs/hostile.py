@@ -370,7 +370,7 @@ class Dies(GCN):
 class Spoils(GCN):
     def step(self, layer, inputs, h):
         found = super().step(layer, inputs, h)
-        if isinstance(inputs.features, torch.Tensor):
+        if not self.training:
             inputs.features.zero_()
         return found
 
