@@ -5,7 +5,7 @@
     BUNDLE/years.parquet            the grades of every year, method and seed
     BUNDLE/answers/KEY.parquet      the answers of a fit
     BUNDLE/fits/KEY.json            what was noted of a fit
-    BUNDLE/fits/KEY.safetensors     its weights, only where they were asked for
+    BUNDLE/fits/KEY.safetensors     its weights, unless they were left out or not kept
     BUNDLE/environment.json         versions and platform
     BUNDLE/plugins/NAME.py          source of a plugin, as text: nothing here ever runs it
     BUNDLE/MANIFEST.json            format, sha256 and size of every other file

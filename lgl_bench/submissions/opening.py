@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import lzma
 import os
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -39,6 +41,11 @@ from lgl_bench.submissions.layout import (
 )
 
 _CHUNK = 1 << 20
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(ValueError, RuntimeError, OverflowError),
+)
+"""What Python raises where an archive or a file is damaged, or packed by a method that it lacks."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -74,14 +81,18 @@ def opened(path: Path) -> Iterator[Bundle]:
         if path.is_dir() and not path.is_symlink():
             yield _copy(_folder_files(path), target)
         elif path.is_file():
-            try:
-                with zipfile.ZipFile(path) as archive:
-                    bundle = _copy(_zip_files(archive), target)
-            except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-                raise BundleError(f"{path} cannot be read as a zip: {error}") from error
+            with _archive(path) as archive:
+                bundle = _copy(_zip_files(archive), target)
             yield bundle
         else:
             raise DataError(f"{path} is no bundle: neither a folder nor a .zip; 'lgl-bench submit' makes one")
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except _DAMAGE as error:
+        raise BundleError(f"{path} cannot be read as a zip: {error}") from error
 
 
 def read_json(data: bytes, name: str) -> dict[str, Any]:
@@ -220,11 +231,20 @@ def _take(name: str, source: _Source, target: Path) -> tuple[str, int]:
     place = target / name
     place.parent.mkdir(exist_ok=True)
     digest, size = hashlib.sha256(), 0
-    with source.open() as file, place.open("xb") as copy:
-        while chunk := file.read(_CHUNK):
+    with place.open("xb") as copy:
+        for chunk in _chunks(name, source):
             size += len(chunk)
             if size > source.size:
                 raise BundleError(f"{name} holds more than the {source.size:,} bytes it declares")
             digest.update(chunk)
             copy.write(chunk)
     return digest.hexdigest(), size
+
+
+def _chunks(name: str, source: _Source) -> Iterator[bytes]:
+    try:
+        with source.open() as file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+    except _DAMAGE as error:
+        raise BundleError(f"{name} cannot be read: {error}") from error

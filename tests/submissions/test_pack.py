@@ -186,3 +186,14 @@ def test_the_submitter_stands_in_every_row(base):
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(DataError, match="holds no run"):
         submit(tmp_path, tmp_path / "b")
+
+
+def test_a_folder_of_several_runs_gives_the_last_one_and_says_what_is_left_out(base, tmp_path):
+    base.carry_out("twice", seeds=1, detectors=["msp"], thresholds=["none"])
+    out = base.carry_out("twice", seeds=1, detectors=["energy"], thresholds=["none"])
+    assert {"msp", "energy(temperature=1.0)"} <= set(pd.read_csv(out / "leaderboard.csv")["detector"])
+    packed = submit(out, tmp_path / "b", data_dir=base.data)
+    assert "msp" not in set(pd.read_csv(tmp_path / "b" / "leaderboard.csv")["detector"])
+    assert any("only the rows of the last run are packed" in note and "msp on small" in note for note in packed.notes)
+    with pytest.raises(DataError, match="one of several"):
+        submit(out, tmp_path / "c", data_dir=tmp_path)

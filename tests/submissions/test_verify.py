@@ -12,6 +12,7 @@ import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.detectors import detectors
+from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.streams.store import write_stream
 from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.pack import submit
@@ -336,3 +337,55 @@ def test_drawn_intervals_and_pooled_decisions_are_recomputed_and_a_moved_one_is_
         differing = verify(forged.folder, base.data).differences
         assert differing and all(f"column {column}" in one for one in differing)
         (forged.folder / "leaderboard.csv").write_bytes(board)
+
+
+def test_a_few_bytes_that_stand_for_gigabytes_are_refused_before_they_are_unpacked(forged, base):
+    path = forged.folder / "years.parquet"
+    table = pq.read_table(path)
+    rows = table.num_rows + 900
+    one = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, dtype=np.int32)), pa.array(["x" * 5_000_000]))
+    for store_schema in (True, False):
+        pq.write_table(pa.table({"reason": one}), path, compression="zstd", store_schema=store_schema)
+        assert path.stat().st_size < 100_000
+        forged.seal()
+        refused(forged, base, "years.parquet", "a text has more than")
+
+
+def test_types_of_answers_are_looked_at_before_any_is_read(forged, base):
+    path = forged.answers()
+    table = pq.read_table(path)
+    text = pa.array(["x" * 1_000_000] * table.num_rows)
+    pq.write_table(table.append_column("novelty:long", text), path, compression="zstd")
+    forged.seal()
+    refused(forged, base, path.name, "novelty:long", "only numbers")
+
+
+def test_fits_made_by_different_code_are_no_run(forged, base, monkeypatch):
+    plan = forged.plan()
+    made = {**plan["provenance"], "git_commit": "another"}
+    monkeypatch.setattr("lgl_bench.submissions.plan_checks.provenance", lambda: made)
+    old, new = plan["fits"][2], "0" * 24
+    forged.change_json("plan.json", lambda fields: fields["fits"].__setitem__(2, new))
+    for folder, ending in (("answers", "parquet"), ("fits", "json"), ("fits", "safetensors")):
+        (forged.folder / folder / f"{old}.{ending}").rename(forged.folder / folder / f"{new}.{ending}")
+    forged.change_json(f"fits/{new}.json", lambda fields: fields.update(key=new))
+    forged.seal()
+    refused(forged, base, "plan.json", "different code or versions")
+
+
+def test_decisions_that_are_left_out_of_a_bad_year_cost_the_row_its_rank(base, tmp_path):
+    out = base.carry_out("decided", seeds=2, detectors=["msp"], thresholds=["naive"])
+    submit(out, tmp_path / "bundle")
+    forged = Forged(tmp_path / "bundle")
+    for position in (2, 5):
+        path = forged.answers(position)
+        forged.change_table(
+            path, lambda frame: frame[[name for name in frame if not name.endswith("|naive(delta=0.1)")]]
+        )
+    forged.regrade(base.data)
+    found = verify(forged.folder, base.data)
+    assert found.differences == []
+    rows = ranked(found.frame.assign(board=0)).set_index("threshold")
+    assert pd.isna(rows.loc["naive(delta=0.1)", "rank"])
+    assert "1 test years or folds failed with 2 seeds" in rows.loc["naive(delta=0.1)", "unranked_reason"]
+    assert not pd.isna(rows.loc["always", "rank"])
