@@ -103,7 +103,8 @@ def check_columns(schema: pa.Schema, wanted: Mapping[str, ColumnType]) -> list[s
         if places:
             kind = schema.field(places[0]).type
             if not column.matches(kind):
-                raise ColumnError(f"has a column '{name}' of type {kind}, where {column.name} must be")
+                shown = "text" if is_text(kind) else kind
+                raise ColumnError(f"has a column '{name}' of type {shown}, where {column.name} must be")
             found.append(name)
     return found
 

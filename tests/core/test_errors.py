@@ -28,3 +28,10 @@ def test_an_unknown_name_is_wrong_usage_and_tells_the_remedy() -> None:
 def test_a_statistics_warning_can_be_silenced_with_all_others_of_the_package() -> None:
     assert issubclass(errors.StatisticsWarning, errors.LglBenchWarning)
     assert issubclass(errors.LglBenchWarning, UserWarning)
+
+
+@pytest.mark.parametrize("part", ["two\nlines", "a \udcff surrogate", "a \0 and a \x1b[31m", "\r", "x" * 10_000])
+def test_a_message_is_one_paragraph_that_can_be_printed_whatever_it_quotes(part: str) -> None:
+    text = str(errors.DataError(f"the file {part} is bad; mend it"))
+    assert text.isprintable() and text.encode("utf-8") and len(text) < 2000
+    assert text.startswith("the file ") and text.endswith(" is bad; mend it")

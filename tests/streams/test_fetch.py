@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -8,6 +9,7 @@ import stat
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +22,7 @@ import requests
 
 from lgl_bench.core.errors import DataError, LglBenchWarning
 from lgl_bench.streams import resume
+from lgl_bench.streams.catalogue import manifests
 from lgl_bench.streams.fetch import Download, fetch
 
 CHUNK = 1 << 16
@@ -570,3 +573,72 @@ def test_a_record_without_a_checksum_for_the_file_is_warned_about(zenodo: dict[s
     zenodo["files"] = {}
     with pytest.warns(LglBenchWarning, match=f"could not be verified.*{SHA}"):
         get(tmp_path, DOI, sha256=None)
+
+
+PAGE = b"\n<!DOCTYPE html>\n<html><body>Please sign in</body></html>"
+
+
+def test_a_file_longer_than_allowed_is_refused_before_a_byte_is_kept(server: Server, tmp_path: Path) -> None:
+    url = server.url("a", WHOLE)
+    with pytest.raises(DataError, match=f"the file has {len(BODY):,} bytes, and 100,000 are allowed"):
+        get(tmp_path, url, max_bytes=100_000)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_does_not_say_its_length_is_cut_off_at_the_limit(server: Server, tmp_path: Path) -> None:
+    chunks = b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in (BODY, BODY, b""))
+    url = server.url("a", Reply(body=chunks, headers={"Transfer-Encoding": "chunked"}))
+    with pytest.raises(DataError, match="it sends more than the 400,000 bytes that are allowed"):
+        get(tmp_path, url, max_bytes=400_000)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_server_that_sends_a_byte_now_and_then_does_not_hold_up_a_download_for_ever(tmp_path: Path) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # noqa: N802
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(BODY)))
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for byte in BODY[:200]:
+                    self.wfile.write(bytes([byte]))
+                    self.wfile.flush()
+                    time.sleep(0.05)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
+    began = time.monotonic()
+    with pytest.raises(DataError, match="it did not come within the 1 seconds that are allowed"):
+        get(tmp_path, f"http://127.0.0.1:{http.server_port}/a", timeout=30.0, deadline=1.0)
+    http.shutdown()
+    assert time.monotonic() - began < 8
+
+
+@pytest.mark.parametrize("sha256", [None, SHA], ids=["no checksum", "checksum"])
+def test_a_login_page_is_not_taken_for_the_file(server: Server, tmp_path: Path, sha256: str | None) -> None:
+    page = server.url("page", Reply(body=PAGE, headers={"Content-Type": "text/html"}))
+    with pytest.raises(DataError, match="it answers with a web page, not with the file; perhaps it asks for a login"):
+        get(tmp_path, page, sha256=sha256)
+    assert not list(tmp_path.iterdir())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LglBenchWarning)
+        get(tmp_path, page, server.url("a", WHOLE), sha256=sha256)
+    assert_whole(tmp_path)
+
+
+def test_a_login_page_that_was_kept_is_fetched_again(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "data.zip").write_bytes(PAGE)
+    with pytest.raises(DataError, match="is a web page; delete it"):
+        get(tmp_path, server.url("a", WHOLE), sha256=None, offline=True)
+    with pytest.warns(LglBenchWarning, match="could not be verified"):
+        get(tmp_path, server.url("a", WHOLE), sha256=None)
+    assert_whole(tmp_path)
+
+
+def test_no_shipped_manifest_prefers_an_address_without_encryption() -> None:
+    firsts = [file.urls[0] for manifest in manifests().values() for file in manifest.files]
+    assert firsts and [url for url in firsts if url.startswith("http:")] == []
