@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lgl_bench.core.errors import UnknownNameError, UsageError, quoted
-from lgl_bench.core.fields import Line, Number, Whole, Word, first_problem, is_word
+from lgl_bench.core.fields import Line, Number, Whole, Word, first_problem
 from lgl_bench.core.grammar import LONGEST
 from lgl_bench.core.resources import shipped
 from lgl_bench.core.toml import LONGEST_PATH, read_toml
 from lgl_bench.runs.select import Select
+from lgl_bench.streams.catalogue import is_name
 
 AXES = (
     "streams",
@@ -109,7 +110,7 @@ class Suite(BaseModel):
         object.__setattr__(self, "detectors_for", own)
         for stream in self.streams:
             # A stream goes by the name of its folder; only a twin has values behind its name.
-            if not is_word(stream.partition("(")[0].strip()):
+            if not is_name(stream.partition("(")[0].strip()):
                 raise ValueError(
                     f"{quoted(stream)} cannot be the name of a stream; 'lgl-bench data list' shows them all"
                 )

@@ -190,11 +190,14 @@ def _check_parameters(plan: Plan) -> None:
             raise BundleError(f"{where}: no row needs it")
         split = protocol_facts(chain.protocol, plan.plugins).split
         claimed = Preset("", chain.parameters, chain.training)
-        if (chain.stream, chain.backbone, chain.head) in tuned:
-            right = plan.budget.cap(claimed)
-        else:
-            right = replace(plan.budget.cap(preset(chain.stream, split, chain.backbone, chain.head)), name="")
-        right = replace(right, backbone={**right.backbone, **_swept(plan, chain)})
+        own = (chain.stream, chain.backbone, chain.head) in tuned
+        given = claimed if own else preset(chain.stream, split, chain.backbone, chain.head)
+        try:
+            right = replace(plan.budget.cap_swept(given, _swept(plan, chain)), name="")
+        except UsageError as error:
+            raise BundleError(f"{where}: {error}") from error
+        except TypeError as error:  # a width in words, a list of heads
+            raise BundleError(f"{where}: its parameters {claimed.backbone} are no numbers to be capped") from error
         if claimed != right:
             raise BundleError(
                 f"{where}: its parameters {claimed.backbone}, {claimed.training} are not those of the budget "
