@@ -75,7 +75,10 @@ class RunStore:
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
-            yield
+            try:
+                yield
+            finally:
+                file.truncate(0)
 
     # fits
 

@@ -25,7 +25,8 @@ NEEDED_TEXTS = ("key", *KEY_TEXTS, "fold", "role", "status")
 NEEDED_NUMBERS = (*KEY_NUMBERS, "seed", "time")
 TEXTS = (*NEEDED_TEXTS, "chosen", "chosen_by", "device", "reason")
 WHOLE = (*NEEDED_NUMBERS, "tuning_trials")
-COUNTS = ("n_new", "n_scored", "new_rejected", "known_rejected", "fit_seconds", "peak_memory_mb")
+SPENT = ("fit_seconds", "peak_memory_mb")
+COUNTS = ("n_new", "n_scored", "new_rejected", "known_rejected", *SPENT)
 METRICS = (
     *("accuracy", "class_macro_f1", "ece", "prevalence"),
     *("auroc", "aupr", "aupr_known", "fpr95", "fpr95_known", "oscr"),
@@ -68,7 +69,7 @@ def read_year_table(path: Path) -> pd.DataFrame:
         raise DataError(f"{path} {error}; {_AGAIN}") from error
     rows = file.metadata.num_rows
     names = [str(name) for name in file.schema_arrow.names]
-    for name in (*NEEDED_TEXTS, *NEEDED_NUMBERS):
+    for name in (*NEEDED_TEXTS, *NEEDED_NUMBERS, *SPENT):
         if name not in names and rows:
             raise DataError(f"{path} has no column '{name}'; {_AGAIN}")
     for name in names:

@@ -57,33 +57,39 @@ def _run_in(folder: Path, **axes: Any) -> None:
 
 def _make(folder: Path, rng: random.Random) -> None:
     shutil.copytree(_template() / "run", folder / "run")
+    (folder / "reader").write_text(str(rng.randrange(4)))
 
 
 def _run(source: Path, out: Path) -> None:
-    """Everything that reads a run folder: what one reader refuses the next one may stumble over."""
-    refused: list[LglBenchError] = []
-    place, copy = source / "run", out / "run"
-    shutil.copytree(_template() / "data", out / "data")
+    """What reads a run folder: status, and one of a board, a report, a bundle and another run, which take longer."""
+    place, copy, data = source / "run", out / "run", out / "data"
+    shutil.copytree(_template() / "data", data)
     shutil.copytree(place, copy, symlinks=True, copy_function=_copy)
     readers: tuple[Callable[[], object], ...] = (
-        lambda: [RunStore(place).fit(key) for key in read_plan(place).fits],
-        lambda: beyond_last(place),
         lambda: ranked(pool([open_board(copy)]).frame),
-        lambda: build_site([copy], out / "site", data_dir=out / "data"),
-        lambda: submit(copy, out / "bundle", data_dir=out / "data"),
+        lambda: build_site([copy], out / "site", data_dir=data),
+        lambda: submit(copy, out / "bundle", data_dir=data),
         lambda: _run_in(copy),
     )
-    for read in readers:
+    refused: list[LglBenchError] = []
+    # What one reader refuses the next one may stumble over.
+    for read in (lambda: _status(place), readers[int((source / "reader").read_text())]):
         try:
             read()
         except LglBenchError as error:
             refused.append(error)
-    partial = [path for path in out.rglob("*.partial")]
+    partial = [str(path) for path in out.rglob("*.partial")]
     for path in out.iterdir():
         shutil.rmtree(path)
     assert not partial, partial
     if refused:
         raise refused[0]
+
+
+def _status(folder: Path) -> None:
+    for key in read_plan(folder).fits:
+        RunStore(folder).fit(key)
+    beyond_last(folder)
 
 
 def _copy(source: str, target: str) -> None:
@@ -98,9 +104,10 @@ def _sealed(mutation: Mutation) -> Mutation:
     """The damage, after which the digests in fit records are made right again."""
 
     def mutate(folder: Path, rng: random.Random) -> None:
-        mutation(folder, rng)
+        run = folder / "run"
+        mutation(run, rng)
         if rng.random() < 0.5:
-            for path in files_in(folder / "run" / "fits", "fit.json"):
+            for path in files_in(run / "fits", "fit.json"):
                 with contextlib.suppress(Exception):
                     _seal(path)
 
@@ -110,9 +117,11 @@ def _sealed(mutation: Mutation) -> Mutation:
 def _seal(path: Path) -> None:
     record = json.loads(path.read_text())
     answers = path.parents[2] / "answers" / f"{path.parent.name}.parquet"
-    record["answers"][0]["sha256"] = hashlib.sha256(answers.read_bytes()).hexdigest()
     weights = path.with_name("model.safetensors")
-    record["weights"] = hashlib.sha256(weights.read_bytes()).hexdigest()
+    if answers.is_file():
+        record["answers"][0]["sha256"] = hashlib.sha256(answers.read_bytes()).hexdigest()
+    if weights.is_file():
+        record["weights"] = hashlib.sha256(weights.read_bytes()).hexdigest()
     path.write_text(json.dumps(record))
 
 
@@ -125,17 +134,17 @@ def _damage_plan(folder: Path, rng: random.Random) -> None:
 
 
 def _damage_kept(folder: Path, rng: random.Random) -> None:
-    damage_json(folder / "run", rng, "intervals.json", "standing.json", ".json")
+    damage_json(folder, rng, "intervals.json", "standing.json")
 
 
 def _damage_years(folder: Path, rng: random.Random) -> None:
     """Of the Parquet files of the run itself, not of its answers."""
     with tempfile.TemporaryDirectory() as aside:
-        shutil.move(folder / "run" / "answers", aside)
+        shutil.move(folder / "answers", aside)
         try:
-            damage_parquet(folder / "run", rng)
+            damage_parquet(folder, rng)
         finally:
-            shutil.move(Path(aside) / "answers", folder / "run")
+            shutil.move(Path(aside) / "answers", folder)
 
 
 def _damage_text(folder: Path, rng: random.Random) -> None:
