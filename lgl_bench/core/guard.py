@@ -92,7 +92,18 @@ def _put_back(before: _Definitions) -> list[str]:
             except (AttributeError, TypeError):
                 continue  # cannot be set, so a plugin did not set it
             changed.append(f"{name}.{key}")
+        for key in _shadowing(owner, inside):
+            delattr(owner, key)
+            changed.append(f"{name}.{key}")
     return changed
+
+
+def _shadowing(owner: Any, inside: dict[str, Any]) -> list[str]:
+    """Methods that were added to a class in place of inherited ones."""
+    if not issubclass(type(owner), type):
+        return []
+    added = [key for key, value in vars(owner).items() if key not in inside and _is_definition(value)]
+    return [key for key in added if any(key in vars(base) for base in owner.__mro__[1:])]
 
 
 _DEFINITIONS = (
