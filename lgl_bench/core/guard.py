@@ -26,6 +26,7 @@ WATCHED = ("builtins", "numpy", "torch", "dgl", "pandas", "scipy", "sklearn", "l
 """Packages whose functions and classes nobody else may replace."""
 
 _Restore: TypeAlias = Callable[[], object]
+_MISSING = object()
 
 
 @contextlib.contextmanager
@@ -80,19 +81,40 @@ def _definitions() -> _Definitions:
 
 
 def _put_back(before: _Definitions) -> list[str]:
-    """What was replaced or deleted, put back as it was."""
+    """What was replaced, deleted or covered, put back as it was."""
+    known = {id(value) for _, _, inside in before for value in inside.values()}
     changed = []
     for name, owner, inside in before:
         now = vars(owner)
-        for key, value in inside.items():
-            if now.get(key, before) is value or not _is_definition(value) or _wraps(now.get(key), value, name):
+        for key in [*inside, *_covering(owner, inside)]:
+            old, new = inside.get(key, _MISSING), now.get(key, _MISSING)
+            if old is new or not _is_definition(new if old is _MISSING else old) or _own_doing(new, name, known):
                 continue
             try:
-                setattr(owner, key, value)
+                delattr(owner, key) if old is _MISSING else setattr(owner, key, old)
             except (AttributeError, TypeError):
                 continue  # cannot be set, so a plugin did not set it
             changed.append(f"{name}.{key}")
     return changed
+
+
+def _covering(owner: Any, inside: dict[str, Any]) -> list[str]:
+    """What was added to a class in place of something inherited."""
+    if not issubclass(type(owner), type):
+        return []
+    added = [key for key in vars(owner) if key not in inside]
+    return [key for key in added if any(key in vars(base) for base in owner.__mro__[1:])]
+
+
+def _own_doing(new: Any, name: str, known: set[int]) -> bool:
+    """Whether a library changed itself, as torch does when parts of it are imported late, with a function of its own.
+
+    A function that was there before under another name is no such thing: nobody but a plugin gives it this one.
+    """
+    function = getattr(new, "fget", None) or getattr(new, "__func__", None) or new
+    code, package = getattr(function, "__code__", None), sys.modules[name.partition(".")[0]]
+    folder = str(Path(getattr(package, "__file__", None) or os.devnull).parent)
+    return id(new) not in known and code is not None and code.co_filename.startswith(folder)
 
 
 _DEFINITIONS = (
@@ -104,13 +126,6 @@ _DEFINITIONS = (
 def _is_definition(value: Any) -> bool:
     """Functions, classes and what wraps them. Counters and caches may change: libraries keep them in modules."""
     return issubclass(type(value), _DEFINITIONS) or type(value).__name__ in ("ufunc", "_ArrayFunctionDispatcher")
-
-
-def _wraps(new: Any, old: Any, name: str) -> bool:
-    """Whether a library wrapped a function of its own, as torch does where its compiler is imported."""
-    code, package = getattr(new, "__code__", None), sys.modules[name.partition(".")[0]]
-    folder = str(Path(getattr(package, "__file__", None) or os.devnull).parent)
-    return getattr(new, "__wrapped__", None) is old and code is not None and code.co_filename.startswith(folder)
 
 
 def _folder() -> _Restore:
@@ -202,14 +217,16 @@ def _torch() -> _Restore:
         return lambda: None
     state, threads, gradients = torch.get_rng_state(), torch.get_num_threads(), torch.is_grad_enabled()
     dtype, device = torch.get_default_dtype(), torch.empty(0).device
-    exact, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    exact = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
 
     def restore() -> None:
         if torch.empty(0).device != device:
             torch.set_default_device(None if device.type == "cpu" else device)
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(gradients)
-        torch.use_deterministic_algorithms(exact, warn_only=warned)
+        now = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+        if now != exact:
+            torch.use_deterministic_algorithms(exact[0], warn_only=exact[1])
         if torch.get_num_threads() != threads:
             torch.set_num_threads(threads)
         torch.set_rng_state(state)

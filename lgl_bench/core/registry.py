@@ -175,7 +175,7 @@ class Registry(Generic[T]):
                 continue
             with _from(None):
                 try:
-                    with preserved_state(), unpatched(f"the package of the {self.kind} '{point.name}'"):
+                    with unpatched(f"the package of the {self.kind} '{point.name}'"), preserved_state():
                         plugin = point.load()
                 except BaseException as error:  # a broken package must not take the others down
                     self._broken[point.name] = reason_of(error)
@@ -203,7 +203,7 @@ def load_plugin(path: Path | PluginFile) -> None:
     """
     file = path if isinstance(path, PluginFile) else PluginFile.read(Path(path))
     # What it prints must not end up in the middle of a command's JSON.
-    with preserved_state(), contextlib.redirect_stdout(sys.stderr), unpatched(f"the plugin file {file.path}"):
+    with unpatched(f"the plugin file {file.path}"), preserved_state(), contextlib.redirect_stdout(sys.stderr):
         load_plugin_file(file)
 
 

@@ -47,7 +47,7 @@ def test_every_process_ends_at_once_when_the_driver_is_killed(tmp_path, data, nu
         "--stream",
         "small",
     ]
-    command += ["--stream", "small", "--backbone", "gcn", "--detector", "sleeps", "--threshold", "none", "--jobs", "2"]
+    command += ["--stream", "small", "--backbone", "gcn", "--detector", "sleeps", "--threshold", "none", "--jobs", "1"]
     driver = subprocess.Popen(
         [*command, "--plugin", str(plugin), "--out", str(tmp_path / "run")],
         env={**os.environ, MARK: mark},

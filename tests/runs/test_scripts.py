@@ -80,7 +80,19 @@ def board(folder):
 def expected(place):
     """The board of the command line."""
     command = ["-m", "lgl_bench.cli", "run", "--suite", "smoke", "--budget", "smoke", "--stream", "small"]
-    command += ["--backbone", "gcn", "--detector", "msp", "--threshold", "naive", "--out", "run", "--offline"]
+    command += [
+        "--backbone",
+        "gcn",
+        "--detector",
+        "msp",
+        "--threshold",
+        "naive",
+        "--jobs",
+        "1",
+        "--out",
+        "run",
+        "--offline",
+    ]
     folder, done = start(place, "command", command)
     assert done.returncode == 0, done.stderr
     return board(folder)
