@@ -126,7 +126,7 @@ def _wrapped(sandbox: Sandbox, command: Sequence[str]) -> list[str]:
         return [*before, sys.executable, *command] if before else []
     fields = {**asdict(view), "private": PRIVATE, "devices": [*DEVICES, *view.devices]}
     script = Path(__file__).with_name("namespaces.py")
-    return [sys.executable, "-P", str(script), _MODES[sandbox.name], json.dumps(fields), *command]
+    return [sys.executable, "-P", str(script), _MODES[sandbox.name], str(os.getpid()), json.dumps(fields), *command]
 
 
 def _why_not(sandbox: Sandbox) -> str:

@@ -1,11 +1,12 @@
-"""The sandbox where bubblewrap is not installed: `python -P namespaces.py MODE VIEW COMMAND...` becomes the command.
+"""The sandbox where bubblewrap is not installed: `python -P namespaces.py MODE PARENT VIEW COMMAND...`.
 
 On Linux a process may enter namespaces of its own: of users, in which it may do the rest; of the network, in which not
 even the loopback is up; of processes, which all end with the first of them; of mounts, in which a new root holds what
 the view names and nothing else. Any of these may be forbidden: then this says so and runs nothing.
 
-Modes: `all` of that; `network` alone; `nothing`. In the last two the processes the command leaves behind are ended
-by this one. A script that needs only the standard library, because it must have no thread when it starts.
+Modes: `all` of that; `network` alone; `nothing`. PARENT is the process that waits for this one: when it is gone, so is
+this, and all that it started. In the last two modes this process ends what the command leaves behind. In the first it
+needs only the standard library: it must have no thread when it starts.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import contextlib
 import ctypes
 import json
 import os
+import select
 import signal
 import sys
 from pathlib import Path
@@ -33,7 +35,7 @@ class NotCutError(Exception):
 
 
 def _main() -> None:
-    mode, view, *command = sys.argv[1:]
+    mode, parent, view, *command = sys.argv[1:]
     try:
         if mode == "all":
             _enter(_NET | _PID | _MOUNT | _IPC | _UTS)
@@ -43,9 +45,9 @@ def _main() -> None:
     except (NotCutError, OSError) as error:
         _refuse(error)
     if mode == "all":
-        _first_of_namespace(json.loads(view), command)
+        _first_of_namespace(json.loads(view), command, int(parent))
     else:
-        _keeper(command)
+        _keeper(command, int(parent))
 
 
 def _enter(kinds: int) -> None:
@@ -71,13 +73,19 @@ def _check_network() -> None:
         raise NotCutError(f"{', '.join(sorted(left))} would still be there")
 
 
-def _first_of_namespace(view: dict[str, Any], command: list[str]) -> NoReturn:
+def _first_of_namespace(view: dict[str, Any], command: list[str], parent: int) -> NoReturn:
     """The first process of a new namespace sets up the root, starts the command, and ends all others by ending."""
     _prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before that was asked for
+        os._exit(1)
+    alive, held = os.pipe()
     child = os.fork()
     if child:
         _exit_like(os.waitpid(child, 0)[1])
     _prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    os.close(held)
+    if select.select([alive], [], [], 0)[0]:  # the end of the pipe: nobody above holds it any more
+        os._exit(1)
     place = Path.cwd()
     try:
         _build_root(view)
@@ -93,7 +101,7 @@ def _first_of_namespace(view: dict[str, Any], command: list[str]) -> NoReturn:
             _exit_like(status)
 
 
-def _keeper(command: list[str]) -> NoReturn:
+def _keeper(command: list[str], parent: int) -> NoReturn:
     """Waits for the command, and ends what it started; also where the process that waits for this one is gone."""
     import psutil
 
@@ -101,6 +109,8 @@ def _keeper(command: list[str]) -> NoReturn:
         _prctl(_REAPER, 1)
         _prctl(_DIE_WITH_PARENT, signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if os.getppid() != parent:
+        sys.exit(1)
     status = 1 << 8
     try:
         status = os.waitpid(_start(command), 0)[1]

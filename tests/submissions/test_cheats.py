@@ -16,7 +16,8 @@ from lgl_bench.submissions.layout import BundleError
 from lgl_bench.submissions.pack import submit
 from lgl_bench.submissions.reproduce import reproduce
 from lgl_bench.submissions.verify import verify
-from tests.submissions.cheats import CHEATS, MINE, MSP, Case
+from tests.submissions.cheating import MINE, MSP, Case
+from tests.submissions.cheats import CHEATS
 from tests.submissions.conftest import Forged, plugins_forgotten, sandboxes
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
@@ -42,8 +43,7 @@ def honest(base) -> SimpleNamespace:
 
 
 @pytest.fixture
-def case(honest, tmp_path, monkeypatch) -> Case:
-    monkeypatch.setenv("LGL_BENCH_DATA", str(honest.data))
+def case(honest, tmp_path) -> Case:
     forged = Forged(Path(shutil.copytree(honest.bundle, tmp_path / "forged")))
     return Case(honest, tmp_path, forged, honest.plugin, honest.data)
 
