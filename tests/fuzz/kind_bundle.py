@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import hashlib
 import json
+import os
 import random
 import shutil
 import struct
@@ -29,28 +29,32 @@ from tests.graphs import small_stream
 from tests.runs.conftest import InProcess
 
 MANIFEST = "MANIFEST.json"
+_HOME = "LGL_BENCH_FUZZ_BUNDLE"
 _COLUMNS = ("novelty:", "neighbour:msp", "rejected:msp", "rejected:a|b|c", "novelty:good(", "novelty:" + "(" * 900)
 
 
-@functools.cache
 def _honest() -> Path:
-    """A data folder, and beside it the bundle of a tiny run; made once per process, and gone with it."""
+    """A data folder, and beside it the bundle of a tiny run."""
+    if _HOME not in os.environ:
+        _prepare()
+    return Path(os.environ[_HOME])
+
+
+def _prepare() -> None:
+    """Makes both for this process and those it starts; they are gone when it ends."""
+    if _HOME in os.environ:
+        return
     folder = Path(tempfile.mkdtemp(prefix="fuzz-bundle-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     write_stream(small_stream(), folder / "data" / "small")
     settings = Settings(folder / "run", data_dir=folder / "data", offline=True)
-    axes = {
-        "streams": ("small",),
-        "backbones": ("gcn",),
-        "detectors": ("msp", "good(energy)"),
-        "thresholds": ("naive",),
-    }
+    axes = {"streams": ("small",), "backbones": ("gcn",), "detectors": ("msp", "good(energy)")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
         plan, streams = plan_run("smoke", settings, budget="smoke", seeds=1, thresholds=("naive",), **axes)
         run_plan(plan, streams, settings)
     submit(folder / "run", folder / "bundle", data_dir=folder / "none")  # where it cannot be verified, which takes time
-    return folder
+    os.environ[_HOME] = str(folder)
 
 
 def _make(folder: Path, rng: random.Random) -> None:
@@ -181,4 +185,7 @@ def _run(source: Path, out: Path) -> None:
         raise LglBenchError(" ".join(found.differences[:1])[:1500])
 
 
-KINDS = [Kind("bundles", _make, _DAMAGE, _run), Kind("bundle-zips", _make_zip, _damage_zip, _run)]
+KINDS = [
+    Kind("bundles", _make, _DAMAGE, _run, _prepare),
+    Kind("bundle-zips", _make_zip, _damage_zip, _run, _prepare),
+]

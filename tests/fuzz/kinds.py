@@ -20,12 +20,14 @@ class Kind:
             as `make` left it; a later call may find anything and may raise where it has nothing left to damage.
         run: Reads the input (first folder) as a command would, in this process, and writes nowhere but below the
             second folder, which is empty. Returns, or raises what a user would meet: an `LglBenchError`.
+        prepare: Makes what all cases share, before the first of them and outside of its limits.
     """
 
     name: str
     make: Callable[[Path, random.Random], None]
     mutate: Callable[[Path, random.Random], None]
     run: Callable[[Path, Path], None]
+    prepare: Callable[[], None] | None = None
 
 
 def kinds() -> dict[str, Kind]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.fuzz.case import CASE_SECONDS, Result
+from tests.fuzz.kinds import find_kind
 
 Job = tuple[str, int]
 _ROOT = Path(__file__).resolve().parents[2]
@@ -42,6 +43,10 @@ class Tally:
 def run_cases(jobs: Sequence[Job], seed: int) -> dict[str, Tally]:
     """Runs cases of any kinds; whatever one of them does, all the others are run."""
     tallies: dict[str, Tally] = {}
+    for name in dict.fromkeys(name for name, _ in jobs):
+        prepare = find_kind(name).prepare
+        if prepare is not None:
+            prepare()
     with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as scratch:
         for (name, number), result in _results(list(jobs), seed, scratch):
             tallies.setdefault(name, Tally()).add(number, result)
