@@ -19,7 +19,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         killing = Killing(Path(folder), given.seed)
         for number in range(given.kills):
-            killing.kill(number)
+            sys.stdout.write(f"{number + 1:4} {killing.kill(number)}\n")
+            sys.stdout.flush()
         killing.end()
     for what, count in sorted(killing.counts.items()):
         sys.stdout.write(f"{count:4} {what}\n")

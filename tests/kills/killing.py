@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,9 +79,10 @@ class Killing:
     Args:
         folder: An empty folder.
         seed: Of moments and signals.
+        commands: Those that are killed, in turns; the first is the run that the others work on.
     """
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, commands: Sequence[Command] = COMMANDS) -> None:
         self.random = random.Random(seed)
         self.here, self.temporary = folder / "here", folder / "tmp"
         self.variables = {**environment(folder), "LGL_BENCH_DATA": str(self.here / "data")}
@@ -88,12 +90,12 @@ class Killing:
         stream = small_stream()
         write_stream(stream, self.here / "data" / "small")
         write_tables(stream, self.here / "source")
-        self.references = {command.name: self._undisturbed(command) for command in COMMANDS}
+        self.references = {command.name: self._undisturbed(command) for command in commands}
         # One that takes up where it was killed works in a folder of its own, and in a new one once it has finished.
-        self.commands = [replace(one, out="run-1") if one.name == "run" else one for one in COMMANDS]
+        self.commands = [replace(one, out="run-1") if one.name == "run" else one for one in commands]
 
-    def kill(self, number: int) -> None:
-        """Starts one of the commands, ends it at a random moment, and checks what it leaves.
+    def kill(self, number: int) -> str:
+        """Starts one of the commands, ends it at a random moment, and checks what it leaves; says what was killed when.
 
         Args:
             number: Of the kill, from 0: commands take turns.
@@ -115,19 +117,23 @@ class Killing:
             process.send_signal(how)
             _, error = process.communicate(timeout=_LONGEST)
         moment = "had finished" if finished else f"{how.name}, {'starting' if early else 'at work'}"
-        self.counts[f"{command.name}: {moment}"] += 1
+        told = f"{command.name}: {moment}"
+        self.counts[told] += 1
         shown = f"{' '.join(command.given())}\n{moment}, {pause:.3f} s: exit code {process.returncode}\n{error}"
+        expected = {0} if finished else {0, -how, 128 + how}
+        assert process.returncode in expected, shown
         left = wait_for_session(process.pid, grace=60)
         assert not left, f"{shown}\nprocesses are left: {left}"
         if command.name != "run":
             now = digests(place)
             assert now == reference.made or not (before or now), f"{shown}\nthe output is lost or not whole"
-            return
+            return told
         assert fits_before.items() <= fits(place).items(), f"{shown}\na fit is lost"
         assert fits(place).items() <= fits(self.here / "run-0").items(), f"{shown}\na fit is not the one it should be"
         if process.returncode == 0:
             self.finish(command)
             self.commands[turn] = replace(command, out=f"run-{int(command.out[4:]) + 1}")
+        return told
 
     def finish(self, command: Command) -> None:
         """Gives a command once more, undisturbed: its output is as if nothing had happened."""
