@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,11 @@ from lgl_bench.runs.description import Description
 from lgl_bench.runs.devices import cores, device_named
 from lgl_bench.runs.driver import Counts, Driver, Engine
 from lgl_bench.runs.history import is_current, keep_plan, kept_plans, open_history
+from lgl_bench.runs.isolation import check_loadable
 from lgl_bench.runs.lineage import forget_outdated
 from lgl_bench.runs.matrix import transfer_rows
 from lgl_bench.runs.plan import Plan, make_plan
-from lgl_bench.runs.pool import Pool
+from lgl_bench.runs.pool import InProcess, Pool
 from lgl_bench.runs.preset_file import load_presets
 from lgl_bench.runs.progress import Best, Listener
 from lgl_bench.runs.provenance import provenance
@@ -92,9 +93,12 @@ def run(
         out: Run folder; `runs/SUITE` otherwise.
         listener: Is told what happens.
         axes: Other fields of the suite to replace: `{"select": "t1", "history": 3}`.
-        settings: Fields of `Settings`.
+        settings: Fields of `Settings`. Without `jobs`, or with one job, everything is done in this process; a limit of
+            time or memory needs a process that can be ended, and takes one.
     """
-    chosen = Settings(Path(out) if out else Path("runs") / Path(suite).stem, **settings)
+    chosen = Settings(Path(out) if out else Path("runs") / Path(suite).stem, **({"jobs": 1} | settings))
+    limited = chosen.time_limit is not None or chosen.memory_limit is not None
+    chosen = replace(chosen, in_process=chosen.jobs == 1 and chosen.engine == "local" and not limited)
     for path in chosen.plugins:
         load_plugin(Path(path))
     given = {"streams": streams, "backbones": backbones, "detectors": detectors, "thresholds": thresholds}
@@ -130,6 +134,8 @@ def plan_run(
 def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listener: Listener | None = None) -> RunResult:
     """Carries a plan out and writes the leaderboard of everything in its folder."""
     start = time.monotonic()
+    if not settings.in_process:
+        check_loadable(plan)
     out = fresh_folder(settings.out) if settings.fresh else settings.out
     store = RunStore(out)
     description = description_of(plan, provenance())
@@ -213,11 +219,13 @@ def _engine(settings: Settings, streams: dict[str, Stream]) -> Engine:
     if settings.engine == "ray":
         from lgl_bench.runs.ray_engine import RayEngine
 
-        return RayEngine(streams, settings.address, settings.time_limit, settings.memory_limit, settings.plugins)
+        return RayEngine(streams, settings.address, settings.time_limit, settings.memory_limit)
     jobs = cores() if settings.jobs is None else settings.jobs
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: at least one process is needed")
-    return Pool(jobs, settings.time_limit, settings.memory_limit, settings.plugins)
+    if settings.in_process:
+        return InProcess(streams, str(settings.data_dir) if settings.data_dir else None)
+    return Pool(jobs, settings.time_limit, settings.memory_limit)
 
 
 def _needs_best(plan: Plan) -> bool:

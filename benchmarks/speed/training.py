@@ -21,8 +21,9 @@ from lgl_bench.core.errors import DataError
 from lgl_bench.core.expressions import complete, parse
 from lgl_bench.detectors import detectors
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
-from lgl_bench.runs.answers import Method, answer_tasks
+from lgl_bench.runs.answers import answer_tasks
 from lgl_bench.runs.presets import detector_preset, preset
+from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.catalogue import load
 from lgl_bench.training.contrastive import Neighbourhood
 from lgl_bench.training.model import build_model

@@ -17,6 +17,7 @@ import torch
 
 from lgl_bench.backbones.products import times
 from lgl_bench.core.types import Features, Sparse
+from lgl_bench.streams.tensors import shared_tensor
 
 # Below this share of non-zero values, and from this many columns on, the sparse product is the cheaper one. Adding
 # rows is cheap, weighting each of them first costs several times as much (measured on one core, forward and back:
@@ -31,7 +32,7 @@ class SparseMatrix:
 
     def __init__(self, features: Sparse, values: torch.Tensor | None = None) -> None:
         self.features = features
-        self.values = torch.from_numpy(features.values) if values is None else values
+        self.values = shared_tensor(features.values) if values is None else values
         self.ones = values is None and bool((features.values == 1).all())
         self.stays = True
         self._graph: Any = None
@@ -47,7 +48,7 @@ class SparseMatrix:
         """The bipartite graph, built on first use."""
         if self._graph is None:
             row = np.repeat(np.arange(self.shape[0]), np.diff(self.features.indptr))
-            ends = (torch.from_numpy(self.features.indices).long(), torch.from_numpy(row))
+            ends = (shared_tensor(self.features.indices).long(), torch.from_numpy(row))
             counts = {"feature": self.shape[1], "vertex": self.shape[0]}
             self._graph = dgl.heterograph({("feature", "in", "vertex"): ends}, num_nodes_dict=counts)
         return self._graph
@@ -108,7 +109,7 @@ Matrix: TypeAlias = torch.Tensor | SparseMatrix
 def to_matrix(features: Features) -> Matrix:
     """Features as the cheaper of the two: sparse or dense."""
     if not isinstance(features, Sparse):
-        return torch.from_numpy(np.ascontiguousarray(features))
+        return shared_tensor(np.ascontiguousarray(features))
     most = _DENSEST_ONES if (features.values == 1).all() else _DENSEST
     size = features.shape[0] * features.shape[1]
     cheaper = features.columns >= _FEWEST_COLUMNS and len(features.values) < most * size

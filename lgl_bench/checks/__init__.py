@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 from lgl_bench.checks import backbones, detectors, heads, protocols, thresholds
 from lgl_bench.checks.failure import CheckFailure, Exempt
-from lgl_bench.core.errors import LglBenchError, UsageError
+from lgl_bench.core.errors import LglBenchError, UsageError, reason_of
+from lgl_bench.core.guard import preserved_state
 
 Check: TypeAlias = Callable[[str], None]
 
@@ -50,13 +51,15 @@ def check_plugin(kind: str, name: str) -> list[CheckResult]:
 def _run(kind: str, name: str, check: Check) -> CheckResult:
     title = check.__name__.replace("_", " ")
     try:
-        check(name)
+        with preserved_state():
+            check(name)
     except Exempt as exempt:
         return CheckResult(kind, name, title, "exempt", str(exempt))
     except CheckFailure as failure:
         return CheckResult(kind, name, title, "failed", str(failure))
     except LglBenchError as error:
-        return CheckResult(kind, name, title, "failed", str(error))
-    except Exception as error:  # a plugin may raise anything; it fails its own check, no other
-        return CheckResult(kind, name, title, "failed", f"it raised {type(error).__name__}: {error}")
+        return CheckResult(kind, name, title, "failed", reason_of(error))
+    except (Exception, SystemExit) as error:  # a plugin may raise anything; it fails its own check, no other
+        hint = "; copy what you change" if isinstance(error, ValueError) and "read-only" in reason_of(error) else ""
+        return CheckResult(kind, name, title, "failed", f"it raised {reason_of(error)}{hint}")
     return CheckResult(kind, name, title, "passed")

@@ -91,3 +91,18 @@ def _paragraph(text: str) -> str:
     """A message as one paragraph; of a very long one the beginning and the end."""
     line = printable(text, most=len(text))
     return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - _END]} [...] {line[-_END:]}"
+
+
+def reason_of(error: BaseException) -> str:
+    """Why something failed, from whatever a plugin raised: printable, on one line, and of bounded length.
+
+    >>> reason_of(ValueError("no luck")), reason_of(DataError("the file is empty"))
+    ('ValueError: no luck', 'the file is empty')
+    """
+    message = printable(error)
+    if isinstance(error, LglBenchError):
+        return message
+    if isinstance(error, MemoryError):
+        return "it ran out of memory"
+    name = printable(type.__dict__["__name__"].__get__(type(error)))
+    return f"{name}: {message}" if message else name

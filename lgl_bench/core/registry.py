@@ -6,17 +6,40 @@ point in the group of the registry; a single file is loaded with `load_plugin`.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-import importlib.util
 import sys
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from lgl_bench.core.errors import DuplicateNameError, PluginError, UnknownNameError
+from lgl_bench.core.errors import DuplicateNameError, PluginError, UnknownNameError, reason_of
+from lgl_bench.core.guard import preserved_state, unpatched
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFile:
+    """A Python file with plugins, as it was read: what other processes and machines load."""
+
+    path: str
+    source: bytes
+
+    @classmethod
+    def read(cls, path: Path) -> PluginFile:
+        """The file at a path."""
+        if not path.is_file():
+            raise PluginError(f"the plugin file {path} does not exist")
+        if path.suffix != ".py":
+            raise PluginError(f"the plugin file {path} is no Python file; its name must end in .py")
+        try:
+            return cls(str(path), path.read_bytes())
+        except OSError as error:
+            raise PluginError(f"the plugin file {path} cannot be read: {error.strerror}") from error
 
 
 class Registry(Generic[T]):
@@ -34,8 +57,10 @@ class Registry(Generic[T]):
         self.group = group
         self._modules = modules
         self._plugins: dict[str, T] = {}
+        self._files: dict[str, PluginFile | None] = {}
         self._broken: dict[str, str] = {}
-        self._loaded = False
+        self._imported = False
+        self._announced = False
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that registers a plugin under `name`. A second one under the same name raises."""
@@ -64,10 +89,25 @@ class Registry(Generic[T]):
         return sorted(self._plugins)
 
     def is_built_in(self, name: str) -> bool:
-        """Whether a plugin of that name comes with lgl-bench."""
-        self._load()
-        module = getattr(self._plugins.get(name), "__module__", "")
-        return str(module).startswith("lgl_bench.")
+        """Whether the plugin of that name comes with lgl-bench; loads no other to find out."""
+        self.import_built_in()
+        plugin = self._plugins.get(name)
+        module = str(getattr(plugin, "__module__", ""))
+        # A class may claim any module as its own; what is defined there cannot be claimed.
+        own = getattr(sys.modules.get(module), str(getattr(plugin, "__qualname__", "")), None)
+        return plugin is not None and module.startswith("lgl_bench.") and own is plugin
+
+    def loadable(self, name: str) -> bool:
+        """Whether another process can load the plugin: from its file, from an entry point, or it is built in.
+
+        What the running script registered itself is known to this process only.
+        """
+        return name not in self._plugins or name in self._files or self.is_built_in(name)
+
+    def files(self) -> dict[str, PluginFile]:
+        """The plugins that were loaded from files."""
+        found = {name: file for name, file in self._files.items() if file is not None and name in self._plugins}
+        return {name: file for name, file in found.items() if not self.is_built_in(name)}
 
     def broken(self) -> dict[str, str]:
         """Entry points that could not be loaded, with the reason."""
@@ -79,50 +119,84 @@ class Registry(Generic[T]):
         return name in self._plugins
 
     def _add(self, name: str, plugin: T) -> None:
-        taken = self._plugins.get(name)
-        if taken is not None and taken is not plugin:
+        taken, file = self._plugins.get(name), self._files.get(name)
+        # A file that is loaded again, perhaps after it was edited, stands for what it registered before.
+        again = file is not None and bool(_loading) and _loading[-1] is not None and _loading[-1].path == file.path
+        if taken is not None and taken is not plugin and not again:
             raise DuplicateNameError(
                 f"a {self.kind} named '{name}' is registered already ({_where(taken)}); "
                 f"{_where(plugin)} must choose another name"
             )
         self._plugins[name] = plugin
+        if _loading:
+            self._files[name] = _loading[-1]
+        else:
+            self._files.pop(name, None)
+
+    def import_built_in(self) -> None:
+        """Imports the modules that come with lgl-bench, and nobody else's."""
+        if not self._imported:
+            self._imported = True
+            for module in self._modules:
+                importlib.import_module(module)
 
     def _load(self) -> None:
-        if self._loaded:
+        self.import_built_in()
+        if self._announced:
             return
-        self._loaded = True
-        for module in self._modules:
-            importlib.import_module(module)
+        self._announced = True
         for point in entry_points(group=self.group):
-            try:
-                plugin = point.load()
-            except Exception as error:  # a broken package must not take the others down
-                self._broken[point.name] = f"{type(error).__name__}: {error}"
-                continue
-            self._add(point.name, plugin)
+            with _from(None):
+                try:
+                    with unpatched(f"the package of the {self.kind} '{point.name}'"), preserved_state():
+                        plugin = point.load()
+                except BaseException as error:  # a broken package must not take the others down
+                    self._broken[point.name] = reason_of(error)
+                    continue
+                self._add(point.name, plugin)
 
 
-def load_plugin(path: Path) -> None:
-    """Runs a Python file whose decorators register plugins."""
-    path = Path(path)
-    if not path.is_file():
-        raise PluginError(f"the plugin file {path} does not exist")
-    name = f"lgl_bench_plugin_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise PluginError(f"the plugin file {path} is no Python file; its name must end in .py")
-    module = importlib.util.module_from_spec(spec)
+_loading: list[PluginFile | None] = []
+"""Where what is being registered comes from: a file, or None for an entry point. Empty for the running script."""
+
+
+@contextlib.contextmanager
+def _from(file: PluginFile | None) -> Iterator[None]:
+    _loading.append(file)
+    try:
+        yield
+    finally:
+        _loading.pop()
+
+
+def load_plugin(path: Path | PluginFile) -> None:
+    """Runs a Python file whose decorators register plugins.
+
+    Whatever it changes in the process meanwhile is put back, and a file that replaces functions of others is refused.
+    """
+    file = path if isinstance(path, PluginFile) else PluginFile.read(Path(path))
+    # What it prints must not end up in the middle of a command's JSON.
+    with unpatched(f"the plugin file {file.path}"), preserved_state(), contextlib.redirect_stdout(sys.stderr):
+        load_plugin_file(file)
+
+
+def load_plugin_file(file: PluginFile) -> None:
+    """Runs a file that was read, and leaves what it changes: for a process that is the plugin's own."""
+    name = f"lgl_bench_plugin_{Path(file.path).stem}"
+    module = types.ModuleType(name)
+    module.__file__ = str(Path(file.path).absolute())
     # Registered in sys.modules first, so that classes defined in the file can be pickled.
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with _from(file):
+            exec(compile(file.source, module.__file__, "exec"), vars(module))
+    except BaseException as error:  # a plugin may raise anything, sys.exit included
         del sys.modules[name]
         if isinstance(error, PluginError):
             raise
         if isinstance(error, DuplicateNameError):
-            raise PluginError(f"the plugin file {path} cannot be used: {error}") from error
-        raise PluginError(f"the plugin file {path} failed on import: {type(error).__name__}: {error}") from error
+            raise PluginError(f"the plugin file {file.path} cannot be used: {error}") from error
+        raise PluginError(f"the plugin file {file.path} failed on import: {reason_of(error)}") from error
 
 
 def _where(plugin: object) -> str:

@@ -1,4 +1,4 @@
-"""The records that cross layers. Arrays inside are treated as read-only.
+"""The records that cross layers. Arrays inside are read-only, and flagged so: who writes into one gets an error.
 
 What a method gets to answer is a `Graph`, which has no labels by type; the `Truth` of a task goes to
 metrics and to nobody else.
@@ -7,7 +7,7 @@ metrics and to nobody else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,24 @@ import numpy.typing as npt
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
+
+
+def read_only(array: AnyArray) -> AnyArray:
+    """The same memory, flagged as not writable. The array of whoever made it stays as it is."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def flag_arrays(record: Any) -> None:
+    """Flags every array of a frozen record that is being made."""
+    for name in record.__slots__:
+        value = getattr(record, name)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(record, name, read_only(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +46,9 @@ class Sparse:
     indices: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
     columns: int
+
+    def __post_init__(self) -> None:
+        flag_arrays(self)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,6 +102,9 @@ class Graph:
     num_vertices: int
     born: IntArray
 
+    def __post_init__(self) -> None:
+        flag_arrays(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -97,6 +121,9 @@ class Snapshot:
     graph: Graph
     labels: IntArray
     first: int = 0
+
+    def __post_init__(self) -> None:
+        flag_arrays(self)
 
     @property
     def born(self) -> IntArray:
@@ -134,6 +161,9 @@ class Task:
     scored: IntArray
     known: IntArray
 
+    def __post_init__(self) -> None:
+        flag_arrays(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Truth:
@@ -141,6 +171,9 @@ class Truth:
 
     labels: IntArray
     vertices: IntArray
+
+    def __post_init__(self) -> None:
+        flag_arrays(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +202,9 @@ class Scores:
     graph: Graph
     scored: IntArray
     labels: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        flag_arrays(self)
 
 
 @dataclass(frozen=True, slots=True)

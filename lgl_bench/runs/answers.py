@@ -1,46 +1,29 @@
-"""Answering the tasks of a protocol: train once, score with many detectors, decide with many thresholds."""
+"""Answering the tasks of a protocol: train once, score with many detectors, decide with many thresholds.
+
+Built-in plugins are trusted with the model at hand. Others are sent a copy of what they need (`requests`), so that
+nothing they do reaches who comes after them.
+"""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
+import torch
 
-from lgl_bench.core.errors import LglBenchError, PluginError, UsageError
-from lgl_bench.core.expressions import Expression, build
-from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Scores, Task, Truth
-from lgl_bench.detectors import Calibration, Detector, checked, detectors, scores_on
+from lgl_bench.core.errors import UsageError, reason_of
+from lgl_bench.core.expressions import build
+from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Scores, Task, Truth
+from lgl_bench.detectors import detectors, scores_on
 from lgl_bench.detectors.good import neighbour_mean
-from lgl_bench.detectors.mapping import Mapping, learn_mapping, mapped
 from lgl_bench.protocols import Protocol
-from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.requests import Ask, Request, answer_here, dump_weights, fitted
+from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, score_part
 from lgl_bench.streams.stream import Stream
 from lgl_bench.thresholds import thresholds
 from lgl_bench.thresholds.oracle import Oracle
-from lgl_bench.training.model import Model, build_model
-from lgl_bench.training.trainer import Fit, seeded, train
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """What is trained, and what scores it.
-
-    Attributes:
-        backbone: By name.
-        head: By name.
-        preset: Parameters of both.
-        detectors: Complete expressions; all must work on the head.
-        thresholds: Complete expressions, applied to every detector.
-    """
-
-    backbone: str
-    head: str
-    preset: Preset
-    detectors: tuple[Expression, ...]
-    thresholds: tuple[Expression, ...] = ()
+from lgl_bench.training.trainer import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +60,7 @@ def answer_tasks(
             yield TaskAnswers(task, None, skipped), truth
             continue
         start = before if protocol.chained else None
-        model = start_model(task, method, start, seed)
-        training = method.preset.training
-        fit = train(model, task, training if start is None else training.continued(), seed, on_epoch)
+        model, fit = fitted(method, task, start, seed, on_epoch=on_epoch)
         if fit.status != "ok":
             yield TaskAnswers(task, fit, f"{fit.status}: {fit.reason}"), truth
             continue
@@ -99,19 +80,6 @@ def check_heads(method: Method) -> None:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Trained:
-    """A model and the task it was trained for."""
-
-    model: Model
-    task: Task
-
-    @property
-    def fit_vertices(self) -> IntArray:
-        """Vertices of the loss."""
-        return np.flatnonzero(self.task.fit_mask)
-
-
 def why_not(task: Task) -> str:
     """Why a task cannot be answered; empty where it can."""
     if len(task.known) < 2:
@@ -121,29 +89,6 @@ def why_not(task: Task) -> str:
     return "" if len(task.scored) else "no labelled vertex to score"
 
 
-def start_model(task: Task, method: Method, before: Trained | None, seed: int) -> Model:
-    """A fresh model, or a copy of the last one that was fitted, grown by the classes that became known."""
-    with seeded(seed, "weights", task.time, task.fold):
-        if before is None:
-            features = task.train.graph.features.shape[1]
-            return build_model(method.backbone, method.head, features, task.known, method.preset.backbone)
-        model = copy.deepcopy(before.model)
-        model.grow(task.known)
-        return model
-
-
-def _calibration(now: Trained, before: Trained | None, seed: int) -> Calibration:
-    """Held-out vertices; else the last fitted task's scored ones as its model saw them; else the training ones."""
-    task = now.task
-    if task.calibration is not None:
-        return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, task.calibration, seed=seed)
-    if before is not None:
-        last = before.task
-        return Calibration(before.model, last.train, before.fit_vertices, last.test, last.scored, seed=seed)
-    seen = now.fit_vertices
-    return Calibration(now.model, task.train, seen, task.train.graph, seen, trained_on=True, seed=seed)
-
-
 def score_task(
     now: Trained,
     before: Trained | None,
@@ -151,6 +96,7 @@ def score_task(
     method: Method,
     seed: int,
     truth: Truth,
+    ask: Ask = answer_here,
 ) -> TaskAnswers:
     """Scores and decides with everything the method names; what raises fails alone, with its reason.
 
@@ -161,89 +107,52 @@ def score_task(
         method: Detectors and thresholds.
         seed: Of the run.
         truth: Shown to the oracle threshold, which is never ranked, and to nobody else.
+        ask: Who answers for plugins that are not built in.
     """
     task, model = now.task, now.model
-    calibration = _calibration(now, before, seed)
+    calibration = calibration_of(now, before, seed)
     confidence = model.probabilities(task.test)[task.scored].max(axis=1)
     result = TaskAnswers(task, fit, predicted=model.predict(task.test)[task.scored], confidence=confidence)
-    for expression in method.detectors:
-        name = str(expression)
-        try:
-            scorer = Scorer(expression, model, task, now.fit_vertices, calibration)
-            novelty = scorer.novelty(model, task.test)
-        except Exception as error:  # a plugin may raise anything; only its own rows fail
-            result.failed[name] = _reason(error)
-            continue
-        result.novelty[name] = novelty[task.scored]
-        result.neighbour[name] = neighbour_mean(novelty, task.test.edges)[task.scored]
-        for threshold in method.thresholds:
-            try:
-                result.rejected[name, str(threshold)] = _decide(threshold, scorer, novelty, seed, truth)
-            except Exception as error:
-                result.failed[f"{name}|{threshold}"] = _reason(error)
+    parts = list(method.parts())
+    own = [part for part in parts if part.built_in]
+    add_parts(result, own, lambda part: score_part(part, now, calibration))
+    others = [part for part in parts if not part.built_in]
+    if others:
+        earlier = None if before is None else (before.task, dump_weights(before.model))
+        request = Request(method, seed, task, dump_weights(model), earlier, threads=torch.get_num_threads())
+        add_parts(result, others, lambda part: ask(request.of(part)).part)
+    add_oracle(result, method, truth)
     return result
 
 
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, LglBenchError) else f"{type(error).__name__}: {error}"
+def add_parts(result: TaskAnswers, parts: Iterable[Part], respond: Callable[[Part], PartAnswers]) -> None:
+    """Adds the answers of every part; one that raises fails alone."""
+    task = result.task
+    for part in parts:
+        name = str(part.detector)
+        if name in result.failed:
+            continue
+        try:
+            found = respond(part)
+        except Exception as error:  # a plugin may raise anything; only its own rows fail
+            named = [name] if part.scored else [f"{name}|{threshold}" for threshold in part.thresholds]
+            result.failed.update(dict.fromkeys(named, reason_of(error)))
+            continue
+        if part.scored:
+            result.novelty[name] = found.novelty[task.scored]
+            result.neighbour[name] = neighbour_mean(found.novelty, task.test.edges)[task.scored]
+        result.rejected.update({(name, threshold): rejected for threshold, rejected in found.rejected.items()})
+        result.failed.update({f"{name}|{threshold}": reason for threshold, reason in found.failed.items()})
 
 
-class Scorer:
-    """A fitted detector with the mapping of its scores."""
-
-    def __init__(
-        self, expression: Expression, model: Model, task: Task, fit_vertices: IntArray, calibration: Calibration
-    ) -> None:
-        self.name = str(expression)
-        self.model, self.task, self.fit_vertices, self.calibration = model, task, fit_vertices, calibration
-        self.detector: Detector = build(expression, detectors)
-        self.detector.fit(model, task.train, fit_vertices, calibration)
-        self.mapping: Mapping | None = learn_mapping(self.detector, model, calibration)
-
-    def novelty(self, model: Model, graph: Graph) -> FloatArray:
-        """Mapped novelty of every vertex, in [0, 1]."""
-        novelty = mapped(checked(self.detector.score(model, graph), graph, self.name), self.mapping)
-        if novelty.min(initial=0.0) < 0 or novelty.max(initial=0.0) > 1:
-            raise PluginError(
-                f"the detector {self.name} is declared bounded but returned scores from {novelty.min():.4g} to "
-                f"{novelty.max():.4g}; they must lie in [0, 1], or set bounded = False"
-            )
-        return novelty
-
-    @cached_property
-    def train_scores(self) -> Scores:
-        """Scores of the training graph, with the labels of the vertices of the loss."""
-        graph = self.task.train.graph
-        labels = np.where(self.task.fit_mask, self.model.columns(self.task.train.labels), -1)
-        return Scores(
-            self.novelty(self.model, graph), self.model.probabilities(graph), graph, self.fit_vertices, labels
-        )
-
-    @cached_property
-    def calibration_scores(self) -> Scores:
-        """Scores of the calibration vertices by the model that had not learned from them."""
-        calibration = self.calibration
-        scorer = self
-        if calibration.model is not self.model:
-            scorer = copy.copy(self)
-            scorer.detector = copy.deepcopy(self.detector)
-            scorer.detector.fit(calibration.model, calibration.train, calibration.fit_vertices, calibration)
-        novelty = scorer.novelty(calibration.model, calibration.graph)
-        probabilities = calibration.model.probabilities(calibration.graph)
-        return Scores(novelty, probabilities, calibration.graph, calibration.vertices)
-
-
-def _decide(expression: Expression, scorer: Scorer, novelty: FloatArray, seed: int, truth: Truth) -> BoolArray:
-    task = scorer.task
-    test = Scores(novelty, scorer.model.probabilities(task.test), task.test, task.scored)
-    threshold = build(expression, thresholds)
-    if isinstance(threshold, Oracle):
-        threshold.reveal(~np.isin(truth.labels, task.known))
-    threshold.fit(scorer.train_scores, scorer.calibration_scores, seed)
-    rejected = np.asarray(threshold.reject(test))
-    if rejected.shape != task.scored.shape or rejected.dtype != np.bool_:
-        raise PluginError(
-            f"the threshold {expression} returned {rejected.dtype} of shape {rejected.shape}; it must return one "
-            f"bool for each of the {len(task.scored)} scored vertices"
-        )
-    return rejected
+def add_oracle(result: TaskAnswers, method: Method, truth: Truth) -> None:
+    """Lets the oracle threshold decide, if the method names it: here, because nobody else is told the truth."""
+    task = result.task
+    for expression in method.thresholds:
+        if not (thresholds.is_built_in(expression.name) and thresholds.get(expression.name) is Oracle):
+            continue
+        oracle: Oracle = build(expression, thresholds)
+        oracle.reveal(~np.isin(truth.labels, task.known))
+        for name, novelty in result.novelty.items():
+            scores = Scores(novelty, np.empty((0, 0)), task.test, np.arange(len(novelty)))
+            result.rejected[name, str(expression)] = oracle.reject(scores)

@@ -1,8 +1,12 @@
-"""Where fits are computed: how many cores there are, and whether there is a GPU."""
+"""Where fits are computed: how many cores there are, how much memory, and whether there is a GPU."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from pathlib import Path
+
+import psutil
 
 from lgl_bench.core.errors import UsageError
 
@@ -10,6 +14,14 @@ from lgl_bench.core.errors import UsageError
 def cores() -> int:
     """Cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory() -> float:
+    """MiB of memory that this process may use: the machine's, or its container's if that is less."""
+    total = float(psutil.virtual_memory().total)
+    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
+        total = min(total, float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return total / 2**20
 
 
 def device_named(name: str) -> str:

@@ -5,27 +5,27 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import safetensors.torch
-import torch
-from threadpoolctl import threadpool_limits
 
+from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import Expression, parse
-from lgl_bench.core.types import IntArray, Task, Truth
-from lgl_bench.runs.answers import Method, TaskAnswers, Trained, score_task, start_model, why_not
+from lgl_bench.core.types import Graph, IntArray, Task, Truth
+from lgl_bench.heads import heads
+from lgl_bench.runs.answers import TaskAnswers, add_oracle, add_parts, score_task, why_not
 from lgl_bench.runs.matrix_row import matrix_row
 from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.requests import Ask, Request, answer_here, dump_weights, fitted, restored, use_threads
+from lgl_bench.runs.scoring import Method, Trained
 from lgl_bench.runs.units import ChainSpec, ProtocolSetting, Unit
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.stream import Stream
-from lgl_bench.training.model import Model, build_model
-from lgl_bench.training.trainer import Fit, train
+from lgl_bench.training.trainer import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,16 @@ class Done:
     matrix: dict[str, float | None] | None = None
 
 
-def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) -> Done:
-    """Fits the unit unless its weights are given, then scores and decides."""
+def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None, ask: Ask = answer_here) -> Done:
+    """Fits the unit unless its weights are given, then scores and decides.
+
+    Args:
+        order: What is wanted.
+        on_epoch: Is told the epochs of a fit, if the model is built in.
+        ask: Who answers for plugins that are not built in. A model with such a backbone or head is only ever there.
+    """
     unit, chain = order.unit, order.unit.chain
-    torch.set_num_threads(chain.threads)
-    threadpool_limits(chain.threads)  # of numpy and scikit-learn: their sums change with threads too
+    use_threads(chain.threads)
     stream = _stream(chain.stream, chain.data_dir)
     task, truth = _task(chain, unit.index)
     done = Done(unit.key)
@@ -93,46 +98,99 @@ def execute(order: Order, on_epoch: Callable[[int, float], None] | None = None) 
         done.noted = {"status": "skipped", "reason": skipped, **_about(order, task)}
         return done
     start = time.perf_counter()
+    own = backbones.is_built_in(chain.backbone) and heads.is_built_in(chain.head)
     if order.matrix and order.weights is not None:
-        model = _restore(chain, task.known, stream, order.weights)
-        seed = 0 if not stream.static else chain.seed
-        tasks = [one for one, _ in _tasks(chain.stream, chain.data_dir, chain.protocol, seed)]
-        done.matrix = matrix_row(model, tasks, stream)
-        done.seconds = time.perf_counter() - start
-        return done
-    method = _method(chain, order)
-    before = _before(order, stream)
-    model, fit = _model(order, task, method, before, stream, on_epoch)
-    if fit is not None:
-        done.noted = {
-            "status": fit.status,
-            "reason": fit.reason,
-            "epochs": fit.epochs,
-            "loss": fit.loss,
-            "seconds": fit.seconds,
-            "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-            **_about(order, task),
-        }
-        done.seconds = time.perf_counter() - start
-        if fit.status != "ok":
-            return done
-        done.weights = dump_weights(model)
-    answers = score_task(Trained(model, task), before, fit, method, chain.seed, truth)
-    done.answers = _frame(answers, truth, task, stream)
-    done.failed = answers.failed
+        done.matrix = _matrix(order, task, stream, None if own else ask)
+    elif own:
+        _answer(order, task, truth, done, on_epoch, ask)
+    else:
+        _answer_elsewhere(order, task, truth, done, ask)
     done.seconds = time.perf_counter() - start
     return done
 
 
-def dump_weights(model: Model) -> bytes:
-    """Weights as safetensors."""
-    state = {name: value.contiguous() for name, value in model.state_dict().items()}
-    return bytes(safetensors.torch.save(state))
+def _answer(
+    order: Order, task: Task, truth: Truth, done: Done, on_epoch: Callable[[int, float], None] | None, ask: Ask
+) -> None:
+    """With the model in this process; only plugins that are not built in are asked elsewhere."""
+    chain, method = order.unit.chain, _method(order)
+    earlier = _earlier(order)
+    before = None if earlier is None else Trained(restored(method, *earlier), earlier[0])
+    if order.weights is None:
+        start = before if chain.protocol.build().chained else None
+        model, fit = fitted(method, task, start, chain.seed, chain.device, on_epoch)
+        done.noted = _fit_record(order, task, fit, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        if fit.status != "ok":
+            return
+        done.weights = dump_weights(model)
+    else:
+        model = restored(method, task, order.weights)
+    answers = score_task(Trained(model, task), before, None, method, chain.seed, truth, ask)
+    _note(done, answers, truth, _stream(chain.stream, chain.data_dir))
+
+
+def _answer_elsewhere(order: Order, task: Task, truth: Truth, done: Done, ask: Ask) -> None:
+    """With the model nowhere but where it is asked."""
+    chain, method = order.unit.chain, _method(order)
+    warm = chain.protocol.build().chained
+    request = Request(
+        method,
+        chain.seed,
+        task,
+        order.weights,
+        _earlier(order),
+        warm=warm,
+        threads=chain.threads,
+        device=chain.device,
+    )
+    reply = ask(request)
+    if reply.fit is not None:
+        done.noted = _fit_record(order, task, reply.fit, reply.peak_memory_mb)
+        if reply.fit.status != "ok":
+            return
+        done.weights = reply.weights
+    request = replace(request, weights=order.weights or reply.weights)
+    assert reply.columns is not None and reply.confidence is not None
+    predicted = task.known[reply.columns[task.scored]]
+    answers = TaskAnswers(task, None, predicted=predicted, confidence=reply.confidence[task.scored])
+    add_parts(answers, method.parts(), lambda part: ask(request.of(part)).part)
+    add_oracle(answers, method, truth)
+    _note(done, answers, truth, _stream(chain.stream, chain.data_dir))
+
+
+def _matrix(order: Order, task: Task, stream: Stream, ask: Ask | None) -> dict[str, float | None]:
+    chain, method = order.unit.chain, _method(order)
+    assert order.weights is not None
+    seed = 0 if not stream.static else chain.seed
+    tasks = [one for one, _ in _tasks(chain.stream, chain.data_dir, chain.protocol, seed)]
+    if ask is None:
+        model = restored(method, task, order.weights)
+
+        def predict(graph: Graph) -> IntArray:
+            model.forget()
+            return model.predict(graph)
+    else:
+        request = Request(method, chain.seed, task, order.weights, None, threads=chain.threads)
+
+        def predict(graph: Graph) -> IntArray:
+            columns = ask(request.on(graph)).columns
+            assert columns is not None
+            predicted: IntArray = task.known[columns]
+            return predicted
+
+    return matrix_row(predict, task.known, tasks, stream)
 
 
 def provide(name: str, data_dir: str | None, stream: Stream) -> None:
     """Lays a stream ready where there is no data folder to look in; it replaces one of the same name."""
     _provided[name, data_dir] = stream
+    _stream.cache_clear()
+    _tasks.cache_clear()
+
+
+def forget_streams() -> None:
+    """Lets go of every stream, and reads those of the data folder again when they are asked for."""
+    _provided.clear()
     _stream.cache_clear()
     _tasks.cache_clear()
 
@@ -157,41 +215,30 @@ def _tasks(name: str, data_dir: str | None, protocol: ProtocolSetting, seed: int
     return list(protocol.build().tasks(_stream(name, data_dir), seed))
 
 
-def _method(chain: ChainSpec, order: Order) -> Method:
+def _method(order: Order) -> Method:
+    chain = order.unit.chain
     preset = Preset("", chain.parameters, chain.training)
     wanted: tuple[Expression, ...] = tuple(parse(text) for text in order.detectors)
     return Method(chain.backbone, chain.head, preset, wanted, tuple(parse(text) for text in order.thresholds))
 
 
-def _before(order: Order, stream: Stream) -> Trained | None:
+def _earlier(order: Order) -> tuple[Task, bytes] | None:
     if order.before is None:
         return None
-    chain = order.unit.chain
-    task, _ = _task(chain, order.before.unit.index)
-    return Trained(_restore(chain, task.known, stream, order.before.weights), task)
+    task, _ = _task(order.unit.chain, order.before.unit.index)
+    return task, order.before.weights
 
 
-def _model(
-    order: Order,
-    task: Task,
-    method: Method,
-    before: Trained | None,
-    stream: Stream,
-    on_epoch: Callable[[int, float], None] | None,
-) -> tuple[Model, Fit | None]:
-    chain = order.unit.chain
-    if order.weights is not None:
-        return _restore(chain, task.known, stream, order.weights), None
-    start = before if chain.protocol.build().chained else None
-    training = chain.training if start is None else chain.training.continued()
-    model = start_model(task, method, start, chain.seed)
-    return model, train(model, task, training, chain.seed, on_epoch, chain.device)
-
-
-def _restore(chain: ChainSpec, known: IntArray, stream: Stream, weights: bytes) -> Model:
-    model = build_model(chain.backbone, chain.head, stream.features.shape[1], known, chain.parameters)
-    model.load_state_dict(safetensors.torch.load(weights))
-    return model.eval()
+def _fit_record(order: Order, task: Task, fit: Fit, peak_memory_mb: float) -> dict[str, Any]:
+    return {
+        "status": fit.status,
+        "reason": fit.reason,
+        "epochs": fit.epochs,
+        "loss": fit.loss,
+        "seconds": fit.seconds,
+        "peak_memory_mb": peak_memory_mb,
+        **_about(order, task),
+    }
 
 
 def _about(order: Order, task: Task) -> dict[str, Any]:
@@ -209,7 +256,8 @@ def _about(order: Order, task: Task) -> dict[str, Any]:
     }
 
 
-def _frame(answers: TaskAnswers, truth: Truth, task: Task, stream: Stream) -> pd.DataFrame:
+def _note(done: Done, answers: TaskAnswers, truth: Truth, stream: Stream) -> None:
+    task = answers.task
     columns: dict[str, Any] = {
         "vertex": stream.ids[truth.vertices],
         "time": np.full(len(truth.vertices), task.time, dtype=np.int64),
@@ -219,4 +267,5 @@ def _frame(answers: TaskAnswers, truth: Truth, task: Task, stream: Stream) -> pd
     columns |= {f"novelty:{name}": values for name, values in answers.novelty.items()}
     columns |= {f"neighbour:{name}": values for name, values in answers.neighbour.items()}
     columns |= {f"rejected:{name}|{threshold}": values for (name, threshold), values in answers.rejected.items()}
-    return pd.DataFrame(columns)
+    done.answers = pd.DataFrame(columns)
+    done.failed = answers.failed

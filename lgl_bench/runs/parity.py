@@ -80,8 +80,9 @@ def probe(job: Job, data_dir: Path | None) -> dict[str, float | None]:
 
 
 def _answered(job: Job, stream: Stream, chosen: Preset) -> Iterator[Any]:
-    from lgl_bench.runs.answers import Method, answer_tasks
+    from lgl_bench.runs.answers import answer_tasks
     from lgl_bench.runs.parity_published import published_answers
+    from lgl_bench.runs.scoring import Method
 
     method = Method(job.backbone, job.head, chosen, _expressions(job))
     protocol = _protocol(job, stream.static)

@@ -33,7 +33,8 @@ from lgl_bench.detectors.msp import msp
 from lgl_bench.heads.isomax import IsoMaxPlus
 from lgl_bench.protocols import Protocol
 from lgl_bench.protocols.subgraph import induced
-from lgl_bench.runs.answers import Method, TaskAnswers, why_not
+from lgl_bench.runs.answers import TaskAnswers, why_not
+from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.stream import Stream
 from lgl_bench.training.model import Model, build_model
 from lgl_bench.training.trainer import seeded, train

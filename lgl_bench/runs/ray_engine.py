@@ -10,11 +10,11 @@ import pickle
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.runs.execute import Order
+from lgl_bench.runs.isolation import Conditions, plugin_files
 from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.ray_cluster import RayCluster
 from lgl_bench.runs.ray_task import Message, Parcel, remote_function, source_digest, versions
@@ -34,9 +34,20 @@ class _Errand:
     """An order under way, and how often it was lost."""
 
     order: Order
+    started: bool = False
     since: float | None = None
+    spent: float = 0.0
     crashes: int = 0
     losses: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """What it has taken: not until its node is ready, nor while it waits for the process of a plugin."""
+        return self.spent + (0.0 if self.since is None else time.monotonic() - self.since)
+
+    def wait(self, waiting: bool) -> None:
+        """Stops the clock, because a plugin's process has the time limit to itself, or has it go on."""
+        self.spent, self.since = self.seconds, None if waiting else time.monotonic()
 
     @property
     def cpus(self) -> int:
@@ -54,8 +65,7 @@ class RayEngine:
         streams: The streams of the plan, by name; nodes need no data folder.
         address: See `RayCluster`.
         time_limit: Seconds a unit may take, from when its node is ready; None for no limit.
-        memory_limit: MiB a worker may hold; None for no limit.
-        plugins: Plugin files, read here and loaded on every node.
+        memory_limit: MiB a worker may hold, and the process of a plugin; None for no limit of workers.
     """
 
     def __init__(
@@ -64,14 +74,13 @@ class RayEngine:
         address: str | None = None,
         time_limit: float | None = None,
         memory_limit: float | None = None,
-        plugins: tuple[str, ...] = (),
     ) -> None:
         self.streams = streams
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.repeated = 0
         """Orders carried out again because their node died."""
-        self._plugins = tuple((Path(path).name, Path(path).read_text(encoding="utf-8")) for path in plugins)
+        self._conditions = Conditions(plugin_files(), time_limit, memory_limit)
         self._versions = versions()
         self._sources = source_digest()
         self._cluster = RayCluster(address)
@@ -119,9 +128,9 @@ class RayEngine:
 
     def _send(self, errand: _Errand) -> None:
         name = errand.order.unit.chain.stream
-        packed = pickle.dumps(Parcel(errand.order, self._plugins, self.memory_limit, self._sources))
+        packed = pickle.dumps(Parcel(errand.order, self._conditions, self.memory_limit, self._sources))
         function = self._function.options(num_cpus=errand.cpus, num_gpus=errand.gpus)
-        errand.since = None
+        errand.started, errand.since, errand.spent = False, None, 0.0
         try:
             if name not in self._shipped:
                 self._shipped[name] = self._ray.put(self.streams[name])
@@ -151,7 +160,10 @@ class RayEngine:
         if kind == "unfit":
             raise UsageError(f"{content}; install the same on every node of the cluster, or results would differ")
         if kind == "started":
-            errand.since = time.monotonic()
+            errand.started, errand.since = True, time.monotonic()
+            return None
+        if kind == "away":
+            errand.wait(content)
             return None
         if kind == "epoch":
             if on_epoch is not None:
@@ -181,8 +193,7 @@ class RayEngine:
     def _overdue(self) -> list[Any]:
         if self.time_limit is None:
             return []
-        latest = time.monotonic() - self.time_limit
-        return [task for task, errand in self._running.items() if errand.since is not None and errand.since < latest]
+        return [task for task, errand in self._running.items() if errand.seconds > self.time_limit]
 
     def _give_up(self, task: Any) -> Outcome:
         order = self._end(task).order
@@ -196,7 +207,7 @@ class RayEngine:
     def _check_room(self) -> None:
         """Waits no longer than `ROOM` where no live node is large enough for an order that has not begun."""
         nodes = self._cluster.nodes()
-        waiting = [errand for errand in self._running.values() if errand.since is None]
+        waiting = [errand for errand in self._running.values() if not errand.started]
         fitting = [e for e in waiting if any(n.cpus >= e.cpus and n.gpus >= e.gpus for n in nodes)]
         if fitting or not waiting:
             self._room_since = time.monotonic()

@@ -1,27 +1,25 @@
 """What a Ray node does with an order: shows that it is fit for it, gets ready, carries it out.
 
 A node tells the driver, one after the other: `unfit` with the reason, or `started`, from when on the time limit
-counts; now and then the `epoch`; at last `done` with a `Done` or the reason why not, or `over`, where its process must
-be ended.
+counts; now and then the `epoch`; `away` while a plugin's own process works; at last `done` with a `Done` or the reason
+why not, or `over`, where its process must be ended.
 """
 
 from __future__ import annotations
 
 import hashlib
 import pickle
-import tempfile
+import queue
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lgl_bench.core.errors import LglBenchError
-from lgl_bench.core.registry import load_plugin
 from lgl_bench.runs.execute import Done, Order, provide
+from lgl_bench.runs.isolation import Conditions, Isolation
 from lgl_bench.runs.pool import attempt
 
 Message: TypeAlias = tuple[str, Any]
@@ -34,13 +32,13 @@ class Parcel:
     """An order with what a node needs for it beside the stream.
 
     Attributes:
-        plugins: File name and source text of each.
+        conditions: Of plugins that are not built in.
         memory_limit: MiB the process may hold; None for no limit.
         sources: `source_digest()` of the driver.
     """
 
     order: Order
-    plugins: tuple[tuple[str, str], ...]
+    conditions: Conditions
     memory_limit: float | None
     sources: str
 
@@ -107,33 +105,32 @@ def unpack(packed: bytes, stream: Any) -> Iterator[Message]:
     if source_digest() != parcel.sources:
         yield "unfit", f"on the node {host}, the source files of lgl_bench differ from those here"
         return
-    try:
-        for name, source in parcel.plugins:
-            _load(name, source)
-    except LglBenchError as error:
-        yield "unfit", f"on the node {host}, {error}"
-        return
     _lay_ready(parcel.order, stream)
     yield "started", ""
-    yield from watched(parcel.order, parcel.memory_limit)
+    yield from watched(parcel.order, parcel.memory_limit, _isolated(parcel.conditions))
 
 
-def watched(order: Order, memory_limit: float | None) -> Iterator[Message]:
+def watched(order: Order, memory_limit: float | None, isolation: Isolation | None = None) -> Iterator[Message]:
     """Carries an order out in a thread, with an eye on its epochs and on the memory that this process holds."""
     answers: list[Done | str] = []
     latest = told = 0
+    waits: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    if isolation is not None:
+        isolation.on_wait = waits.put
 
     def note(epoch: int, loss: float) -> None:
         nonlocal latest
         latest = epoch
 
     def work() -> None:
-        answers.append(attempt(order, note))
+        answers.append(attempt(order, note, isolation))
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     while thread.is_alive():
         thread.join(_POLL)
+        while not waits.empty():
+            yield "away", waits.get()
         if thread.is_alive() and memory_limit is not None and _held() > memory_limit:
             yield "over", f"it took more than the memory limit of {memory_limit:g} MiB"
             while True:  # a thread cannot be stopped: the driver has the process ended
@@ -150,18 +147,18 @@ def _held() -> float:
     return float(psutil.Process().memory_info().rss) / 2**20
 
 
-_loaded: set[tuple[str, str]] = set()
+_isolations: dict[str, tuple[Conditions, Isolation]] = {}
 
 
-def _load(name: str, source: str) -> None:
-    """Loads a plugin once in a process. The file goes at once: a process that is killed would leave it behind."""
-    if (name, source) in _loaded:
-        return
-    with tempfile.TemporaryDirectory(prefix="lgl-bench-plugin-") as folder:
-        path = Path(folder) / name
-        path.write_text(source, encoding="utf-8")
-        load_plugin(path)
-    _loaded.add((name, source))
+def _isolated(conditions: Conditions) -> Isolation:
+    """Where plugins are scored; one is kept per process, because it takes seconds to start."""
+    found = _isolations.get("last")
+    if found is not None and found[0] == conditions:
+        return found[1]
+    if found is not None:
+        found[1].close()
+    _isolations["last"] = conditions, Isolation(conditions)
+    return _isolations["last"][1]
 
 
 _ready: dict[tuple[str, str | None], Any] = {}
@@ -173,7 +170,5 @@ def _lay_ready(order: Order, stream: Any) -> None:
 
     chain = order.unit.chain
     if _ready.get((chain.stream, chain.data_dir)) != stream:
-        # Shared arrays are read-only, and torch warns of that; nothing here writes to a stream.
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         provide(chain.stream, chain.data_dir, ray.get(stream))
         _ready[chain.stream, chain.data_dir] = stream

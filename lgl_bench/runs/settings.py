@@ -18,7 +18,9 @@ class Settings:
         data_dir: Folder of the streams; None for the default.
         engine: "local" processes or a "ray" cluster.
         address: Of the Ray cluster; None starts one here.
-        jobs: Local processes; None for one a core.
+        jobs: Local processes; None for one per core.
+        in_process: Whether everything is done in this process, one unit after the other, instead of in those; no
+            limit of time or memory holds for it then.
         threads: Of every fit. Sums change with it, so it is part of what determines a result.
         device: "auto", "cpu" or "cuda".
         checkpoints: Which weights are kept.
@@ -39,6 +41,7 @@ class Settings:
     engine: Literal["local", "ray"] = "local"
     address: str | None = None
     jobs: int | None = None
+    in_process: bool = False
     threads: int = 1
     device: str = "auto"
     checkpoints: Checkpoints = "all"

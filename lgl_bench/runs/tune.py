@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 from lgl_bench import __version__
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.seeds import derive
-from lgl_bench.runs.answers import Method
 from lgl_bench.runs.preset_file import DetectorEntry, FitEntry, Tuned, write_presets
+from lgl_bench.runs.scoring import Method
 from lgl_bench.runs.tune_plan import StudySpec, Tuning
 from lgl_bench.runs.tune_score import score_setting
 from lgl_bench.runs.tune_space import free, suggest

@@ -13,7 +13,8 @@ from lgl_bench.core.errors import LglBenchError, PluginError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.types import BoolArray, Task, Truth
 from lgl_bench.metrics.classification import accuracy
-from lgl_bench.runs.answers import Method, TaskAnswers, Trained, score_task, start_model, why_not
+from lgl_bench.runs.answers import TaskAnswers, score_task, why_not
+from lgl_bench.runs.scoring import Method, Trained, start_model
 from lgl_bench.runs.select import ValidationAnswers, choose_candidate, choose_good
 from lgl_bench.runs.tune_space import Candidates
 from lgl_bench.runs.tune_tasks import Metric, validation_tasks

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.types import Features, Graph, IntArray, Snapshot, Sparse, feature_rows
+from lgl_bench.core.types import Features, Graph, IntArray, Snapshot, Sparse, feature_rows, flag_arrays
 from lgl_bench.streams.lookup import distinct_pairs
 
 SPLIT_NAMES = ("none", "train", "validation", "test")
@@ -68,6 +68,9 @@ class Stream:
     times: tuple[int, ...]
     vertex_ends: tuple[int, ...]
     edge_ends: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        flag_arrays(self)
 
     @property
     def name(self) -> str:

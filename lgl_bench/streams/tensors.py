@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
 
 from lgl_bench.core.types import Features, Graph, Sparse
 
@@ -10,12 +13,20 @@ if TYPE_CHECKING:
     import torch
 
 
+def shared_tensor(array: npt.NDArray[Any]) -> torch.Tensor:
+    """A tensor in the memory of an array. Torch knows no read-only tensors: nothing of lgl-bench writes into it."""
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(array)
+
+
 def to_dgl(graph: Graph) -> Any:
     """A DGL graph with an arc each way for every edge and no self-loops; nothing is copied."""
     import dgl
-    import torch
 
-    source, target = (torch.from_numpy(ends) for ends in graph.edges)
+    source, target = (shared_tensor(ends) for ends in graph.edges)
     return dgl.graph((source, target), num_nodes=graph.num_vertices)
 
 
@@ -24,8 +35,6 @@ def feature_tensor(features: Features) -> torch.Tensor:
     import torch
 
     if not isinstance(features, Sparse):
-        return torch.from_numpy(features)
-    indptr, indices, values = (
-        torch.from_numpy(array) for array in (features.indptr, features.indices, features.values)
-    )
+        return shared_tensor(features)
+    indptr, indices, values = (shared_tensor(array) for array in (features.indptr, features.indices, features.values))
     return torch.sparse_csr_tensor(indptr, indices.long(), values, size=features.shape)

@@ -16,6 +16,7 @@ from lgl_bench.backbones.gcn import GCN
 from lgl_bench.backbones.inputs import inputs_of
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Scores
+from lgl_bench.streams.tensors import shared_tensor
 from lgl_bench.thresholds import Threshold, thresholds
 from lgl_bench.training.trainer import seeded
 
@@ -104,7 +105,7 @@ class OpenWrf(Threshold):
                 optimizer.zero_grad()
                 for part, label in zip(parts, labels, strict=True):
                     _, output = model(inputs_of(part.graph))
-                    chosen = output[torch.from_numpy(part.scored)]
+                    chosen = output[shared_tensor(part.scored)]
                     loss = torch.nn.functional.cross_entropy(chosen, label, weight)
                     (loss / len(parts)).backward()  # type: ignore[no-untyped-call]
                 optimizer.step()

@@ -11,7 +11,7 @@ from torch import nn
 from lgl_bench.backbones import Backbone, Shape, backbones
 from lgl_bench.backbones.inputs import Inputs, inputs_of
 from lgl_bench.core.errors import PluginError, UsageError
-from lgl_bench.core.types import FloatArray, Graph, IntArray, Outputs
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Outputs, read_only
 from lgl_bench.heads import Head, heads
 
 
@@ -26,7 +26,7 @@ class Model(nn.Module):
         super().__init__()
         self.backbone = backbone
         self.head = head
-        self.known = known
+        self.known = read_only(known)
         self._answers: dict[int, tuple[Graph, Outputs]] = {}
 
     def forward(self, inputs: Inputs) -> Outputs:
@@ -60,8 +60,13 @@ class Model(nn.Module):
 
     def predict(self, graph: Graph) -> IntArray:
         """Global class id with the largest logit."""
-        predicted: IntArray = self.known[self.outputs(graph).logits.argmax(dim=1).numpy()]
+        predicted: IntArray = self.known[self.predicted_columns(graph)]
         return predicted
+
+    def predicted_columns(self, graph: Graph) -> IntArray:
+        """Output column with the largest logit."""
+        columns: IntArray = self.outputs(graph).logits.argmax(dim=1).numpy()
+        return columns
 
     def columns(self, labels: IntArray) -> IntArray:
         """Output column of each global class id; -1 for those that are not known."""
@@ -77,7 +82,7 @@ class Model(nn.Module):
             self.head.grow(len(known))
             if self.head.linear:
                 self.backbone.grow(len(known))
-        self.known = known
+        self.known = read_only(known)
         self.forget()
 
     def forget(self) -> None:

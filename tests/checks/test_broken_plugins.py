@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from lgl_bench.checks import check_plugin
 from lgl_bench.core.errors import PluginError
@@ -80,6 +82,52 @@ class MutatesTheModel(Sound):
 
     def score(self, model, graph):
         return super().score(model, graph)
+
+
+class MutatesTheEdges(Sound):
+    def score(self, model, graph):
+        scores = super().score(model, graph)
+        graph.edges[:, 0] = 0
+        return scores
+
+
+class MutatesOutputs(Sound):
+    def score(self, model, graph):
+        scores = super().score(model, graph)
+        model.outputs(graph).logits.zero_()
+        return scores
+
+
+class MutatesTheKnownClasses(Sound):
+    def fit(self, model, train, fit_vertices, calibration):
+        model.known[0] += 1
+
+    def score(self, model, graph):
+        return super().score(model, graph)
+
+
+class ForgetsAKnownClass(MutatesTheKnownClasses):
+    def fit(self, model, train, fit_vertices, calibration):
+        model.known = model.known[:-1]
+
+
+class WritesIntoItsFlags(Sound):
+    """Insists: what is read-only is made writable first."""
+
+    def fit(self, model, train, fit_vertices, calibration):
+        train.labels.setflags(write=True)
+        train.labels[0] = 0 if train.labels[0] else 1
+
+    def score(self, model, graph):
+        return super().score(model, graph)
+
+
+class Leaves(Sound):
+    """Ends the command it is checked with, and changes what the next one computes with."""
+
+    def score(self, model, graph):
+        torch.set_default_dtype(torch.float64)
+        sys.exit(0)
 
 
 class ChangesAParameter(Sound):
@@ -168,9 +216,26 @@ def test_a_broken_detector_fails_the_check_made_for_it_with_a_message_that_says_
     assert said in found[title]
 
 
-@pytest.mark.parametrize("plugin", [Mutates, MutatesTheModel])
-def test_a_detector_that_changes_its_input_is_told_to_copy_it(failures, plugin):
-    assert "weights were changed; copy" in failures(plugin)["leaves its input as it was"]
+@pytest.mark.parametrize(
+    ("plugin", "what"),
+    [
+        (Mutates, "features"),
+        (MutatesTheEdges, "edges"),
+        (MutatesTheModel, "weights"),
+        (MutatesOutputs, "outputs"),
+        (MutatesTheKnownClasses, "known classes"),
+        (ForgetsAKnownClass, "known classes"),
+        (WritesIntoItsFlags, "labels"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_a_detector_that_changes_its_input_is_told_what_to_copy(failures, plugin, what):
+    assert failures(plugin)["leaves its input as it was"].startswith(f"{what} were changed; copy")
+
+
+def test_a_detector_that_exits_fails_its_checks_and_leaves_the_process_as_it_was(failures):
+    assert "SystemExit" in failures(Leaves)["returns one finite score a vertex"]
+    assert torch.get_default_dtype() == torch.float32
 
 
 @pytest.mark.parametrize("plugin", [TurnedRound, Peeks, ChangesAParameter, Unpicklable, Unfitted, ByPosition])

@@ -209,3 +209,49 @@ def test_a_plugin_file_must_be_a_python_file(tmp_path: Path) -> None:
     (tmp_path / "plugin.txt").write_text("")
     with pytest.raises(PluginError, match=r"plugin.txt is no Python file; its name must end in \.py"):
         load_plugin(tmp_path / "plugin.txt")
+
+
+def test_a_plugin_is_built_in_only_if_it_is_defined_where_it_claims_to_be() -> None:
+    class Claims:
+        __module__ = "lgl_bench.core.registry"
+
+    registry = fresh()
+    registry.register("own")(Registry)
+    registry.register("claims")(Claims)
+    assert registry.is_built_in("own")
+    assert not registry.is_built_in("claims") and not registry.is_built_in("nobody")
+
+
+def test_asking_what_is_built_in_loads_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    announce(monkeypatch, Point("one", lambda: loaded.append("one") or One))
+    assert not fresh().is_built_in("one") and not loaded
+
+
+def test_what_comes_from_a_file_or_a_package_can_be_loaded_elsewhere_and_what_a_script_registers_cannot(
+    tmp_path: Path, shared: Registry[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announce(monkeypatch, Point("announced", lambda: Other))
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    load_plugin(tmp_path / "mine.py")
+    shared.register("scripted")(One)
+    assert shared.names() == ["announced", "mine", "scripted"]
+    assert [shared.loadable(name) for name in shared.names()] == [True, True, False]
+    (file,) = shared.files().values()
+    assert file.path == str(tmp_path / "mine.py") and file.source == PLUGIN.encode()
+
+
+def test_a_plugin_file_that_is_loaded_again_replaces_what_it_registered(tmp_path: Path, shared: Registry[Any]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(PLUGIN)
+    load_plugin(path)
+    first = shared.get("mine")
+    path.write_text(PLUGIN + "    edited = True\n")
+    load_plugin(path)
+    assert shared.get("mine") is not first and shared.get("mine").edited
+
+
+def test_a_plugin_file_that_exits_is_an_error_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "leaving.py").write_text("import sys\nsys.exit('bye')\n")
+    with pytest.raises(PluginError, match="leaving.py failed on import: SystemExit: bye"):
+        load_plugin(tmp_path / "leaving.py")

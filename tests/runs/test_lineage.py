@@ -10,12 +10,13 @@ import pytest
 from lgl_bench.api import Settings
 from lgl_bench.core.expressions import parse
 from lgl_bench.core.references import FLOOR
-from lgl_bench.runs import answers, execute
-from lgl_bench.runs.answers import Method, answer_tasks
+from lgl_bench.runs import requests
+from lgl_bench.runs.answers import answer_tasks
 from lgl_bench.runs.lineage import outdated, predecessor
 from lgl_bench.runs.pool import Outcome
 from lgl_bench.runs.presets import Preset
 from lgl_bench.runs.records import FitRecord
+from lgl_bench.runs.scoring import Method
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
 from tests.graphs import small_stream
@@ -42,8 +43,8 @@ def stream(data):
 @pytest.fixture
 def gap(data):
     """A stream whose year 3 has no labels: the task that would score it is skipped."""
-    found = long_stream()
-    found.labels[found.born == 3] = -1
+    whole = long_stream()
+    found = replace(whole, labels=np.where(whole.born == 3, -1, whole.labels))
     write_stream(found, data / "gap")
     return found
 
@@ -62,8 +63,7 @@ def breaks(monkeypatch):
 
         return run
 
-    for module in (answers, execute):
-        monkeypatch.setattr(module, "train", faulty(module.train))
+    monkeypatch.setattr(requests, "train", faulty(requests.train))
     return broken
 
 

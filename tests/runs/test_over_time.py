@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,7 +137,7 @@ def test_where_labels_arrive_late_a_model_is_trained_up_to_the_last_year_whose_l
 
 def test_a_year_without_labels_is_a_row_that_is_missing(engines, carry_out, out, data):
     stream = small_stream(times=(0, 1, 2, 3, 4, 5), growth=(30,) * 6, births=(3, 0, 1, 0, 1, 0))
-    stream.labels[stream.born == 3] = -1
+    stream = replace(stream, labels=np.where(stream.born == 3, -1, stream.labels))
     write_stream(stream, data / "holes")
     matrix, transfer = with_matrix(carry_out, out, streams=["holes"])
     # The model of the year 3 learned from no label after the year 2.

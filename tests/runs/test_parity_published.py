@@ -12,10 +12,11 @@ from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.protocols import protocols
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
-from lgl_bench.runs.answers import Method, answer_tasks
+from lgl_bench.runs.answers import answer_tasks
 from lgl_bench.runs.evaluate import grade
 from lgl_bench.runs.parity_published import PublishedOdin, confused, known_outputs, published_answers
 from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.scoring import Method
 from lgl_bench.training.model import build_model
 from lgl_bench.training.trainer import TrainingParameters
 from tests.graphs import random_graph, small_stream, to_sparse

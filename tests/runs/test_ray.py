@@ -242,7 +242,7 @@ def test_a_run_that_loses_a_node_ends_complete_and_equal_to_the_local_one(tmp_pa
     shutil.rmtree(tmp_path / "data")  # nodes of a cluster share no files with the driver
 
     victim = cluster.add()
-    engine = RayEngine(streams, cluster.address, plugins=(plugin,))
+    engine = RayEngine(streams, cluster.address)
     wait_until(lambda: len(engine._cluster.nodes()) == 2)
     assert engine.free == 3
 
@@ -275,23 +275,22 @@ def test_a_plugin_that_dies_hangs_or_eats_is_ended_with_the_reason_and_no_proces
     unit = plan.all_units[0]
     before = set(psutil.Process().children(recursive=True))
     fitted = attempt(Order(unit, ("msp",)))
-    limit = 1500  # MiB; a worker holds about 600, and what eats takes 1,600 more
-    engine = RayEngine(streams, None, memory_limit=limit, plugins=(plugin,))
+    # A worker holds about 600 MiB, and what eats takes 1,600 more; on a busy machine the others may take their time.
+    engine = RayEngine(streams, None, time_limit=20, memory_limit=1500)
     became = {}
     try:
         for name in ("eats", "dies", "hangs"):
             engine.submit(Order(unit, (name,), weights=fitted.weights))
         while engine.running:
-            became |= {outcome.order.detectors[0]: outcome.reason for outcome in engine.collect()}
-            # Only now: on a busy machine the others may take their time.
-            engine.time_limit = 2.0 if len(became) == 2 else None
+            for outcome in engine.collect():
+                became |= outcome.done.failed
         started = set(psutil.Process().children(recursive=True)) - before
     finally:
         engine.close()
     assert became == {
-        "dies": "the worker process died (2 times, on a node that lives)",
-        "hangs": "it took longer than the time limit of 2 s",
-        "eats": f"it took more than the memory limit of {limit} MiB",
+        "dies": "its process died (exit code 3)",
+        "hangs": "it took longer than the time limit of 20 s",
+        "eats": "it took more than the memory limit of 1,500 MiB",
     }
     assert not psutil.wait_procs(started, timeout=20)[1]
     assert capfd.readouterr().out == ""
@@ -326,7 +325,7 @@ def test_a_cluster_that_vanishes_ends_the_run_and_keeps_what_was_finished(tmp_pa
     plan, streams = planned(tmp_path, "slow")
     cluster = Cluster()
     try:
-        engine = RayEngine(streams, cluster.address, plugins=(plugin,))
+        engine = RayEngine(streams, cluster.address)
         with pytest.raises(DataError, match="is lost: .*What was finished is kept"):
             carried_out(plan, engine, tmp_path / "run", lambda event: event.done and cluster.machines[0].kill())
     finally:

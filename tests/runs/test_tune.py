@@ -27,11 +27,12 @@ from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.protocols.splits import TEST
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.runs import tune_plan, tune_score
-from lgl_bench.runs.answers import Method, answer_tasks
+from lgl_bench.runs.answers import answer_tasks
 from lgl_bench.runs.budget import budget
 from lgl_bench.runs.evaluate import grade
 from lgl_bench.runs.preset_file import load_presets
 from lgl_bench.runs.presets import grid, preset
+from lgl_bench.runs.scoring import Method
 from lgl_bench.runs.tune import run_tuning
 from lgl_bench.runs.tune_plan import plan_tuning
 from lgl_bench.runs.tune_space import candidates, fit_space, size
