@@ -33,7 +33,8 @@ _WORKER_MB = 450
 def estimate(plan: Plan, streams: dict[str, Stream], settings: Settings) -> dict[str, Any]:
     """Fits, answers, and roughly how long and how large."""
     store = RunStore(settings.out)
-    missing = [unit for unit in plan.all_units if store.fit(unit.key) is None]
+    anew = settings.fresh or settings.force
+    missing = [unit for unit in plan.all_units if anew or store.fit(unit.key) is None]
     jobs = cores() if settings.jobs is None else settings.jobs
     seconds = (1 + _SCORING) * sum(fit_seconds(unit, streams[unit.chain.stream]) for unit in missing)
     answers = sum(len(plan.scored[chain]) * len(units) for chain, units in plan.units.items())

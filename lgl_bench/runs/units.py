@@ -28,7 +28,10 @@ FIT_CODE = ("protocols", "backbones", "heads", "training")
 """Sub-packages that a fit depends on, with all that they import."""
 ANSWER_CODE = ("detectors.good", "detectors.mapping")
 """Modules that every answer depends on, whichever detector it is of, with all that they import."""
-RUN_CODE = ("runs.answers", "runs.execute", "runs.packing", "runs.requests", "runs.scoring")
+RUN_CODE = (
+    *("runs.answers", "runs.execute", "runs.requests", "runs.scoring"),
+    *("runs.packing", "runs.replies", "runs.scoring_process"),
+)
 """Modules that put fits and answers together. What else they import is code of the above, or is in the key itself."""
 
 
