@@ -19,7 +19,7 @@ from tests.fuzz.case import CASE_SECONDS, Result
 
 Job = tuple[str, int]
 _ROOT = Path(__file__).resolve().parents[2]
-_SILENCE = CASE_SECONDS + 20  # what does not even hear its alarm by then is stuck in C code, or waits for ever
+_SILENCE = 3 * CASE_SECONDS + 20  # what does not even hear its alarm by then is stuck in C code, or waits for ever
 _CASES_PER_CHILD = 500  # so that what one case leaks does not count against the memory of a thousand others
 
 
