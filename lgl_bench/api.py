@@ -137,7 +137,8 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
     if not settings.in_process:
         check_loadable(plan)
     out = fresh_folder(settings.out) if settings.fresh else settings.out
-    store = RunStore(out)
+    # What is scored in this process may change its working folder while the writer is at work.
+    store = RunStore(out.absolute() if settings.in_process else out)
     description = description_of(plan, provenance())
     store.prepare()
     with store.alone():

@@ -45,13 +45,15 @@ def keep_plan(store: RunStore, description: Description) -> None:
 
 def kept_plans(store: RunStore) -> list[Description]:
     """Every plan of the folder, the last first; a file that cannot be read is left out, with a warning."""
-    found = []
-    for path in sorted((store.folder / "plans").glob("*.json")):
+    found: list[tuple[str, int, Description]] = []
+    for path in (store.folder / "plans").glob("*.json"):
         try:
-            found.append(read_description(path))
+            read = read_description(path)
+            # Two runs within a second have the same time of their own.
+            found.append((read.provenance.get("created_at", ""), path.stat().st_mtime_ns, read))
         except PlanError as error:
             warnings.warn(f"{error}; its rows are left out", StoreWarning, stacklevel=2)
-    return sorted(found, key=lambda one: one.provenance.get("created_at", ""), reverse=True)
+    return [read for *_, read in sorted(found, key=lambda one: one[:2], reverse=True)]
 
 
 def beyond_last(folder: Path) -> list[str]:

@@ -91,7 +91,9 @@ def _sampler(spec: StudySpec) -> Callable[[int], optuna.samplers.BaseSampler]:
 
 
 def _seed(spec: StudySpec, *axes: int) -> int:
-    return derive(0, "tune", spec.name, *axes) % 2**32
+    # Not of the study's name, which covers code: an edited comment must not draw other settings.
+    fixed = (spec.stream, spec.split, spec.backbone, spec.head, spec.metric, spec.search, spec.seeds)
+    return derive(0, "tune", *fixed, *axes) % 2**32
 
 
 def _objective(spec: StudySpec, stream: Stream, prune: bool) -> Callable[[optuna.Trial], float]:

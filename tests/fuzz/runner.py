@@ -20,7 +20,7 @@ from tests.fuzz.kinds import find_kind
 
 Job = tuple[str, int]
 _ROOT = Path(__file__).resolve().parents[2]
-_SILENCE = CASE_SECONDS + 20  # what does not even hear its alarm by then is stuck in C code, or waits for ever
+_SILENCE = 3 * CASE_SECONDS + 20  # what does not even hear its alarm by then is stuck in C code, or waits for ever
 _IMPORTS = 300.0  # seconds until the first case begins: a busy machine takes long to import torch
 _CASES_PER_CHILD = 500  # so that what one case leaks does not count against the memory of a thousand others
 

@@ -549,10 +549,10 @@ def noisy():
 
 
 def test_trials_below_the_median_are_given_up_and_looking_changes_no_fit(tune, noisy):
-    asked = {"detectors": ["noisy"], "trials": 12, "seeds": 2, "metric": "auroc"}
+    asked = {"detectors": ["noisy"], "trials": 10, "seeds": 2, "metric": "auroc"}
     pruned, kept = tune("pruned", **asked, prune=True), tune("kept", **asked)
-    assert pruned.pruned > 0 and kept.pruned == 0 and kept.completed == 12
-    assert pruned.entry.trials == pruned.completed + pruned.pruned == 12
+    assert pruned.pruned > 0 and kept.pruned == 0 and kept.completed == 10
+    assert pruned.entry.trials == pruned.completed + pruned.pruned == 10
     for left, right in zip(tune.trials("pruned"), tune.trials("kept"), strict=True):
         assert left.params == right.params and not right.intermediate_values
         if left.state.name == "COMPLETE":

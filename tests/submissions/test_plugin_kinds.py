@@ -128,7 +128,7 @@ WALKS = {
         ("mine-cut(at=0.5)", "its track is transductive"),
         {"threshold": "mine-cut(at=0.5)", "track": "transductive"},
     ),
-    "protocol": Walk(PROTOCOL, {}, ("mine-years", "vertices"), {"protocol": "mine-years"}, SUITE),
+    "protocol": Walk(PROTOCOL, {}, ("mine-years", "vertices"), {"protocol": "mine-years(t0=1)"}, SUITE),
     "stream": Walk(IMPORTER, {"streams": ["imported"], "detectors": ["msp"]}, (), {"stream": "imported"}),
 }
 
