@@ -1,4 +1,7 @@
-"""A plugin file whose plugins harm whoever shares a process with them; `EXPECTED` says what becomes of each."""
+"""A plugin file whose plugins harm whoever shares a process with them; `EXPECTED` says what becomes of each.
+
+Those that hang are in `test_run`: they take a time limit, which on a busy machine would hit the others too.
+"""
 
 from __future__ import annotations
 
@@ -306,11 +309,6 @@ def says_nothing(model, graph):
 @harms("ValueError: xxx")
 def says_too_much(model, graph):
     raise ValueError("x" * 10_000_000)
-
-
-@harms("time limit of 8 s")
-def sleeps(model, graph):
-    time.sleep(600)
 
 
 @harms("scores must be numbers")

@@ -189,10 +189,31 @@ def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_c
         "@detectors.register('dies')\nclass Dies(Detector):\n"
         "    def score(self, model, graph):\n        os._exit(3)\n"
     )
-    named = [part for name in ("msp", "fails", "hangs", "dies", "hungry") for part in ("--detector", name)]
+    again = tmp_path / "again.py"
+    again.write_text(
+        "import time\nfrom pathlib import Path\nfrom lgl_bench.detectors import Detector, detectors\n"
+        "@detectors.register('hangs-on-import')\nclass Hangs(Detector):\n"
+        "    def score(self, model, graph):\n        raise AssertionError\n"
+        # The driver loads the file first; where it is loaded again, its import does not end.
+        "mark = Path(__file__).with_suffix('.loaded')\n"
+        "time.sleep(60 if mark.exists() else 0)\nmark.touch()\n"
+    )
+    detectors = ("msp", "fails", "hangs", "hangs-on-import", "dies", "hungry")
+    named = [part for name in detectors for part in ("--detector", name)]
     done = subprocess.run(
-        [*COMMAND, "--backbone", "gcn", *named, "--plugin", str(plugin), "--time-limit", "15", "--memory-limit", "1100"]
-        + ["--jobs", "2", "--threshold", "none", "--out", str(tmp_path / "run")],
+        [*COMMAND, "--backbone", "gcn", *named, "--plugin", str(plugin), "--plugin", str(again)]
+        + [
+            "--time-limit",
+            "15",
+            "--memory-limit",
+            "1100",
+            "--jobs",
+            "2",
+            "--threshold",
+            "none",
+            "--out",
+            str(tmp_path / "run"),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -201,6 +222,7 @@ def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_c
     frame = pd.read_csv(tmp_path / "run" / "leaderboard.csv").set_index("detector")
     assert frame.loc["msp", "accuracy_n_seeds"] == 1
     assert "time limit" in frame.loc["hangs", "accuracy_reason"]
+    assert "time limit" in frame.loc["hangs-on-import", "accuracy_reason"]
     assert "died" in frame.loc["dies", "accuracy_reason"]
     assert "memory limit" in frame.loc["hungry", "accuracy_reason"]
     assert "no luck" in frame.loc["fails", "accuracy_reason"]
