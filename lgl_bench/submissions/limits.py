@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import signal
 import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
@@ -17,6 +21,7 @@ from lgl_bench.core.errors import LglBenchError
 _POLL = 0.2
 _KEPT = 1 << 20
 _PATIENCE = 5.0
+_DIE_WITH_PARENT = 1  # of prctl
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ def run_limited(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - no other thread is there yet that could hold a lock
     ) as process:
         assert process.stdout is not None and process.stderr is not None
         tails = [_Tail(stream) for stream in (process.stdout, process.stderr)]
@@ -68,6 +74,20 @@ def run_limited(
                 # Where the platform cannot end all it started, one of them may hold the pipe open.
                 tail.join(_PATIENCE)
     return subprocess.CompletedProcess(command, process.returncode, *(tail.text for tail in tails))
+
+
+def _end_with(parent: int) -> Callable[[], None] | None:
+    """What a new process does before anything else, so that it ends with this one even if that ends right now."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None).prctl
+
+    def end_with_parent() -> None:
+        prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return end_with_parent
 
 
 def _wait(process: subprocess.Popen[bytes], limits: Limits) -> None:

