@@ -21,8 +21,9 @@ import pandas as pd
 
 import lgl_bench
 from lgl_bench.core.references import FLOOR
-from lgl_bench.leaderboard.schema import ranks_by
-from lgl_bench.runs.budget import budget as budget_of
+from lgl_bench.leaderboard.table.names import metric_column
+from lgl_bench.metrics.ranks import ranks_by
+from lgl_bench.plans.budget import budget as budget_of
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.streams.catalogue import load
 
@@ -67,7 +68,7 @@ def main() -> None:
 def accuracy_shares(cheap: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Per backbone and head, the accuracy of both budgets and their ratio."""
     fixed = [board[board["head"] != "auto"] for board in (cheap, paper)]
-    one, other = (board.groupby(["backbone", "head"])["accuracy_mean"].first() for board in fixed)
+    one, other = (board.groupby(["backbone", "head"])[metric_column("accuracy", "mean")].first() for board in fixed)
     found = pd.DataFrame({"accuracy": one, "paper_accuracy": other}).dropna().reset_index()
     return found.assign(share=found["accuracy"] / found["paper_accuracy"])
 
@@ -78,7 +79,7 @@ def rank_correlation(cheap: pd.DataFrame, paper: pd.DataFrame) -> tuple[float, i
     for board in (cheap, paper):
         rows = board[~board["detector"].isin(FLOOR)]
         metric = ranks_by(str(rows["protocol"].iloc[0]), "")
-        values.append(rows.set_index(["backbone", "detector"])[f"{metric}_mean"])
+        values.append(rows.set_index(["backbone", "detector"])[metric_column(metric, "mean")])
     both = pd.concat(values, axis=1, keys=["cheap", "paper"]).dropna()
     return float(both["cheap"].corr(both["paper"], method="spearman")), len(both)
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, Sheet, difference, resample
+from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, difference, resample
 from lgl_bench.leaderboard.stats.evidence import of_seeds
 from lgl_bench.leaderboard.stats.signflip import sign_flip
 from lgl_bench.leaderboard.stats.student import two_sided
+from lgl_bench.metrics import SeedAnswers
 
 # Deviations of a method's scores: its seeds' quality, its own view of a vertex, and what a seed adds to a vertex.
 SETTINGS = {
@@ -28,7 +29,7 @@ SETTINGS = {
 YEARS, VERTICES, NEW = 4, 120, 20
 
 
-def two_methods(setting: str, seeds: int, rng: np.random.Generator) -> tuple[list[Cut], dict[str, list[Sheet]]]:
+def two_methods(setting: str, seeds: int, rng: np.random.Generator) -> tuple[list[Cut], dict[str, list[SeedAnswers]]]:
     """Answers of two methods of the same quality: a new vertex scores 1 higher on average, a class is right 2 in 3."""
     of_seed, of_vertex, of_both = SETTINGS[setting]
     quality = {name: rng.normal(0, of_seed, seeds) for name in "ab"}
@@ -42,7 +43,7 @@ def two_methods(setting: str, seeds: int, rng: np.random.Generator) -> tuple[lis
             noise = rng.normal(0, 1, (seeds, VERTICES)) * of_both
             novelty = np.outer(1 + quality[name], new) + own + noise
             right = own + noise + quality[name][:, None] < 0.5
-            sheets[name].append(Sheet(novelty, right))
+            sheets[name].append(SeedAnswers(novelty, right))
     return cuts, sheets
 
 

@@ -9,11 +9,11 @@ import argparse
 from pathlib import Path
 
 from lgl_bench.leaderboard.published import SUITE, open_world_lgl
-from lgl_bench.leaderboard.writing import write_board
+from lgl_bench.leaderboard.table.write import write_board
 
 
 def main() -> None:
-    """Writes one CSV a paper."""
+    """Writes one CSV per paper."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("leaderboard/published"))
     parser.add_argument("--force", action="store_true", help="replace what is there")

@@ -15,6 +15,8 @@ from hypothesis import settings
 settings.register_profile("shared-cores", deadline=None)
 settings.load_profile("shared-cores")
 
+pytest_plugins = ["tests.support.runs", "tests.support.bundles"]
+
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:

@@ -19,9 +19,10 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.leaderboard.folder import folder_rows
-from lgl_bench.leaderboard.reading import read_board
-from lgl_bench.leaderboard.stats.bootstrap import Cut, Sheet, resample
-from lgl_bench.leaderboard.writing import write_board
+from lgl_bench.leaderboard.stats.bootstrap import Cut, resample
+from lgl_bench.leaderboard.table.read import read_board
+from lgl_bench.leaderboard.table.write import write_board
+from lgl_bench.metrics import SeedAnswers
 
 METRICS = ("accuracy", "auroc", "aupr", "fpr95", "oscr", "micro_f1", "macro_f1", "mcc", "open_f1")
 
@@ -96,8 +97,8 @@ def draw(vertices: int, years: int, seeds: int) -> float:
     new = np.arange(vertices) < vertices // 10
     cuts = [Cut(new, new.astype(np.int64), year) for year in range(years)]
 
-    def sheet() -> Sheet:
-        return Sheet(rng.random((seeds, vertices)) + 0.3 * new, rng.random((seeds, vertices)) < 0.7)
+    def sheet() -> SeedAnswers:
+        return SeedAnswers(rng.random((seeds, vertices)) + 0.3 * new, rng.random((seeds, vertices)) < 0.7)
 
     methods = {name: [sheet() for _ in cuts] for name in "ab"}
     start = time.perf_counter()

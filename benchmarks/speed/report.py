@@ -14,7 +14,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lgl_bench.grading.year_table import YEARS_FILE
 from lgl_bench.leaderboard.build import board_rows
+from lgl_bench.leaderboard.table.names import BOARD_FILE
+from lgl_bench.leaderboard.table.write import write_board
 from lgl_bench.report.site import build_site
 
 METHODS, STREAMS, YEARS, SEEDS = 200, 6, 30, 3
@@ -22,7 +25,7 @@ ABOUT = {"suite": "made", "suite_version": 1, "budget": "quick", "budget_version
 
 
 def year_rows() -> pd.DataFrame:
-    """One row a stream, method, seed and year."""
+    """One row per stream, method, seed and year."""
     stream, method, seed, year = (part.ravel() for part in np.indices((STREAMS, METHODS, SEEDS, YEARS)))
     random = np.random.default_rng(0)
     count = len(stream)
@@ -31,7 +34,7 @@ def year_rows() -> pd.DataFrame:
     columns = {
         **ABOUT,
         "key": "k",
-        "stream_checksum": "",
+        "stream_checksum": "c" * 64,
         "stream": np.char.add("made-", stream.astype(str)),
         "protocol": "temporal",
         "split": "temporal",
@@ -73,8 +76,8 @@ def main() -> None:
         run = Path(folder) / "run"
         run.mkdir()
         years = year_rows()
-        years.to_parquet(run / "years.parquet")
-        board_rows(years).to_csv(run / "leaderboard.csv", index=False)
+        years.to_parquet(run / YEARS_FILE)
+        write_board(board_rows(years), run / BOARD_FILE)
         began, worked = time.perf_counter(), time.process_time()
         made = build_site([run], Path(folder) / "site")
         took, work = time.perf_counter() - began, time.process_time() - worked

@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lgl_bench.backbones.inputs import inputs_of
+from lgl_bench.backbones.layers.contrastive import Neighbourhood
+from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.expressions import complete, parse
 from lgl_bench.detectors import detectors
+from lgl_bench.plans.paper_presets import detector_preset, preset
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
-from lgl_bench.runs.answers import answer_tasks
-from lgl_bench.runs.presets import detector_preset, preset
+from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.catalogue import load
-from lgl_bench.training.contrastive import Neighbourhood
 from lgl_bench.training.model import build_model
 from lgl_bench.training.trainer import TrainingParameters, train
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
 
-from lgl_bench.backbones.dropout import Dropout
-from lgl_bench.backbones.inputs import Inputs
-from lgl_bench.backbones.sparse import Matrix
+from lgl_bench.backbones.layers.dropout import Dropout
+from lgl_bench.backbones.layers.inputs import Inputs
+from lgl_bench.backbones.layers.sparse import Matrix
+from lgl_bench.backbones.walks.full import full_batch
+from lgl_bench.backbones.walks.training_data import Epoch, TrainingData
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.registry import Registry
 
@@ -39,7 +41,9 @@ class Shape:
 
 
 class Backbone(nn.Module, ABC):
-    """Base of every backbone: write `step`, and `after` where it is not ReLU and dropout.
+    """Base of every backbone: write `step` and `grow`.
+
+    Optional: `after`, what follows a layer, and `batches`, how an epoch walks over the training graph.
 
     Args:
         shape: Features in, classes out.
@@ -48,8 +52,6 @@ class Backbone(nn.Module, ABC):
         dropout: Share of hidden units dropped after every layer but the last.
     """
 
-    batching: ClassVar[Literal["full", "sampled", "drawn"]] = "full"
-    """Full: the whole graph a step. Sampled: batches of vertices with sampled neighbours. Drawn: uniform draws."""
     edge_weights: ClassVar[bool] = False
     """Whether arc weights take part, so that ODIN can move them."""
 
@@ -106,10 +108,24 @@ class Backbone(nn.Module, ABC):
         """The same for evaluation; a backbone that trains on samples does it exactly, in batches."""
         return self(inputs)  # type: ignore[no-any-return]
 
-    def sizes(self, last_outputs: int | None = None) -> list[tuple[int, int]]:
+    def batches(self, data: TrainingData) -> Epoch:
+        """How an epoch walks over the training graph: one step on all of it, unless written otherwise.
+
+        Called once per fit, before the first epoch; random numbers come from torch's own generator, which is seeded.
+
+        Args:
+            data: The training graph and its training labels.
+
+        Returns:
+            A function that is called once per epoch and yields the losses of its steps. The optimiser steps after each,
+            so a loss is computed when it is asked for, not before.
+        """
+        return full_batch(self, data)
+
+    def sizes(self) -> list[tuple[int, int]]:
         """Inputs and outputs of each layer."""
         last = self.shape.outputs if self.shape.outputs is not None else self.hidden
-        widths = [self.shape.inputs, *[self.hidden] * (self.layers - 1), last_outputs or last]
+        widths = [self.shape.inputs, *[self.hidden] * (self.layers - 1), last]
         return list(zip(widths[:-1], widths[1:], strict=True))
 
 

@@ -12,10 +12,10 @@ from dgl.nn.functional import edge_softmax
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.attention import weighted_sums
-from lgl_bench.backbones.dropout import Dropout
-from lgl_bench.backbones.inputs import Inputs
-from lgl_bench.backbones.sparse import Matrix
+from lgl_bench.backbones.layers.attention import weighted_sums
+from lgl_bench.backbones.layers.dropout import Dropout
+from lgl_bench.backbones.layers.inputs import Inputs
+from lgl_bench.backbones.layers.sparse import Matrix
 from lgl_bench.core.errors import UsageError
 
 
@@ -59,10 +59,8 @@ class GAT(Backbone):
     """Graph attention.
 
     Args:
-        shape: Features in, classes out.
+        shape, layers, dropout: See `Backbone`.
         hidden: Width of each head.
-        layers: Number of layers.
-        dropout: Share of hidden units dropped.
         heads: Attention heads.
         attn_dropout: Share of attention weights dropped.
     """

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.inputs import Inputs
-from lgl_bench.backbones.projection import Projection
-from lgl_bench.backbones.sparse import Matrix, SparseMatrix
+from lgl_bench.backbones.layers.inputs import Inputs
+from lgl_bench.backbones.layers.projection import Projection
+from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix
 
 
 @backbones.register("gcn")

@@ -1,16 +1,21 @@
 """Graph-MLP (Hu et al. 2021): an MLP that learns the graph through a contrastive loss and reads no edges after.
 
 Blocks of (linear, GELU, LayerNorm, dropout), then the classifier. The loss on the last block's output is in
-`lgl_bench.training.contrastive`.
+`lgl_bench.backbones.layers.contrastive`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import torch
 from torch import nn
 
 from lgl_bench.backbones import Shape, backbones
+from lgl_bench.backbones.layers.contrastive import Neighbourhood, contrastive_loss
 from lgl_bench.backbones.mlp import MLP
+from lgl_bench.backbones.walks.drawn import draw_vertices
+from lgl_bench.backbones.walks.training_data import Epoch, TrainingData
 from lgl_bench.core.errors import UsageError
 
 
@@ -19,17 +24,12 @@ class GraphMLP(MLP):
     """Graph-MLP.
 
     Args:
-        shape: Features in, classes out.
-        hidden: Width of the hidden layers.
-        layers: Number of linear layers, the classifier included.
-        dropout: Share of hidden units dropped.
+        shape, hidden, layers, dropout: See `Backbone`; the classifier is one of the layers.
         r: Power of the normalised adjacency in the contrastive loss.
         beta: Weight of the contrastive loss.
         tau: Its temperature.
-        batch: Vertices drawn per step; see `lgl_bench.training.batches.draw_batch`.
+        batch: Vertices drawn per step; see `draw_vertices`.
     """
-
-    batching = "drawn"
 
     def __init__(
         self,
@@ -56,3 +56,25 @@ class GraphMLP(MLP):
     def after(self, layer: int, h: torch.Tensor) -> torch.Tensor:
         """GELU, LayerNorm, dropout."""
         return self.drop(self.norms[layer](nn.functional.gelu(h)))  # type: ignore[no-any-return]
+
+    def batches(self, data: TrainingData) -> Epoch:
+        """One step on drawn vertices: the head's loss of those that are trained on, and the contrastive loss of all."""
+        neighbourhood = Neighbourhood(data.graph, self.r) if self.beta else None
+
+        def epoch() -> Iterator[torch.Tensor]:
+            vertices = draw_vertices(data, self.batch)
+            inputs = data.rows(vertices)
+            h = self.body(inputs)
+            loss = h.new_zeros(())
+            trained = data.labels[vertices] >= 0
+            if trained.any():
+                output = self.last(inputs, h)
+                loss = loss + data.loss(output[trained.to(data.device)], vertices[trained])
+            if neighbourhood is not None:
+                parts = neighbourhood.between(vertices.numpy())
+                row, col, gamma = (torch.from_numpy(part).to(data.device) for part in parts)
+                loss = loss + self.beta * contrastive_loss(h, row, col, gamma, self.tau)
+            if loss.requires_grad:
+                yield loss
+
+        return epoch

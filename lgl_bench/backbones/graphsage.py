@@ -11,10 +11,12 @@ import torch
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.block import Block
-from lgl_bench.backbones.inputs import Inputs
-from lgl_bench.backbones.projection import Projection
-from lgl_bench.backbones.sparse import Matrix, SparseMatrix, take_rows
+from lgl_bench.backbones.layers.block import Block
+from lgl_bench.backbones.layers.inputs import Inputs
+from lgl_bench.backbones.layers.projection import Projection
+from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix, take_rows
+from lgl_bench.backbones.walks.sampled import sampled_batches
+from lgl_bench.backbones.walks.training_data import Epoch, TrainingData
 from lgl_bench.core.errors import UsageError
 
 
@@ -23,15 +25,10 @@ class GraphSAGE(Backbone):
     """An isolated vertex has the zero vector for its neighbourhood.
 
     Args:
-        shape: Features in, classes out.
-        hidden: Width of the hidden layers.
-        layers: Number of layers.
-        dropout: Share of hidden units dropped.
-        batch: Training vertices a batch; a share of them where it is below 1.
+        shape, hidden, layers, dropout: See `Backbone`.
+        batch: Training vertices per batch; a share of them if it is below 1.
         fanout: Neighbours sampled in the first layer, and in each further one.
     """
-
-    batching = "sampled"
 
     def __init__(
         self,
@@ -58,6 +55,10 @@ class GraphSAGE(Backbone):
         """Appends outputs to the last layer."""
         self.own[-1].grow(outputs)  # type: ignore[operator]
         self.neighbours[-1].grow(outputs)  # type: ignore[operator]
+
+    def batches(self, data: TrainingData) -> Epoch:
+        """Batches of training vertices with sampled neighbours."""
+        return sampled_batches(self, data, self.batch, self.fanouts)
 
     def infer(self, inputs: Inputs, batch: int = 65_536) -> tuple[torch.Tensor, torch.Tensor]:
         """Layer by layer, a batch of vertices at a time, each with all its neighbours."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lgl_bench.backbones.inputs import inputs_of
+from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.checks.failure import require
-from lgl_bench.checks.planted import Bench, backbone_parameters, bench, renumbered, without_edges
+from lgl_bench.checks.planted import SMALL, Bench, backbone_parameters, bench, renumbered, without_edges
 from lgl_bench.core.types import Graph
 from lgl_bench.metrics.classification import accuracy
+from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import Model, build_model
 from lgl_bench.training.trainer import TrainingParameters, seeded, train
 
@@ -69,6 +70,23 @@ def beats_the_majority_class(name: str) -> None:
     )
 
 
+def takes_the_sizes_of_a_preset(name: str) -> None:
+    """`hidden`, `layers` and `dropout`: a preset gives them to every backbone."""
+    item = bench("softmax", name)
+    found = _logits(_fresh(name, item, SMALL), item.task.test)
+    require(torch.isfinite(found).all(), f"logits are not finite with {SMALL}")
+
+
+def walks_anew_in_every_epoch(name: str) -> None:
+    """Two epochs of one walk have losses each."""
+    item = bench("softmax", name)
+    model = _fresh(name, item).train()
+    with seeded(0, "walk"):
+        epoch = walk(model.backbone, training_data(model, item.task))
+        steps = [sum(1 for _ in epoch()) for _ in range(2)]
+    require(all(steps), f"two epochs had {steps[0]} and {steps[1]} steps; the walk must begin anew in each")
+
+
 def trains_the_same_under_the_same_seed(name: str) -> None:
     """Bit for bit."""
     item = bench("softmax", name)
@@ -86,14 +104,16 @@ CHECKS = (
     works_without_edges,
     keeps_old_logits_when_classes_are_added,
     beats_the_majority_class,
+    takes_the_sizes_of_a_preset,
+    walks_anew_in_every_epoch,
     trains_the_same_under_the_same_seed,
 )
 
 
-def _fresh(name: str, item: Bench) -> Model:
+def _fresh(name: str, item: Bench, sizes: dict[str, float] | None = None) -> Model:
     features = item.task.train.graph.features.shape[1]
     with seeded(0, "fresh"):
-        return build_model(name, "softmax", features, item.task.known, backbone_parameters(name))
+        return build_model(name, "softmax", features, item.task.known, sizes or backbone_parameters(name))
 
 
 def _logits(model: Model, graph: Graph) -> torch.Tensor:

@@ -22,7 +22,7 @@ def gives_one_logit_a_class(name: str) -> None:
 
 
 def gives_probabilities(name: str) -> None:
-    """In [0, 1], one a class."""
+    """In [0, 1], one per class."""
     head, output = _head(name)
     values = head.probabilities(head.logits(output))
     require(tuple(values.shape) == (_ROWS, _CLASSES), f"probabilities have shape {tuple(values.shape)}")

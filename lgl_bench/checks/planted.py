@@ -18,6 +18,10 @@ from lgl_bench.training.trainer import TrainingParameters, seeded, train
 
 TRAINING = TrainingParameters(epochs=60, lr=0.02)
 SMALL = {"hidden": 32, "layers": 2, "dropout": 0.3}
+_SIZES: dict[str, dict[str, float]] = {
+    **dict.fromkeys(("gcn", "graphsage", "graph-mlp", "mlp"), SMALL),
+    "gat": {"dropout": 0.3},  # hidden is the width of each of its heads
+}
 
 
 def static_stream() -> Stream:
@@ -69,7 +73,7 @@ class Bench:
 def bench(head: str, backbone: str = "gcn") -> Bench:
     """A small model with that head, trained without one of the four classes.
 
-    Every call gives a copy of its own: a plugin that changes what it is given must not spoil the next check.
+    Every call returns a copy of its own: a plugin that changes what it is given must not spoil the next check.
     """
     return copy.deepcopy(_trained(head, backbone))
 
@@ -89,9 +93,7 @@ def _trained(head: str, backbone: str) -> Bench:
 
 def backbone_parameters(name: str) -> dict[str, float]:
     """Small sizes; a backbone of somebody's own has its defaults."""
-    return (
-        dict(SMALL) if name in ("gcn", "graphsage", "graph-mlp", "mlp") else {"dropout": 0.3} if name == "gat" else {}
-    )
+    return dict(_SIZES.get(name, {}))
 
 
 def renumbered(graph: Graph, order: IntArray) -> Graph:

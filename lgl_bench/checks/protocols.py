@@ -15,9 +15,9 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import complete, parse
 from lgl_bench.core.types import Sparse, Task, Truth
 from lgl_bench.detectors import detectors
+from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.protocols import Protocol, protocols
-from lgl_bench.runs.answers import answer_tasks
-from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.stream import Stream
 

@@ -30,7 +30,7 @@ class _Group(click.Group):
             # A file may have any name; one that is no text is shown by its bytes.
             sys.stdout.reconfigure(errors="backslashreplace")
         debug = "--debug" in (settings.get("args") or (args[0] if args else None) or sys.argv[1:])
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):  # Windows has no SIGHUP
             # What nohup or a program around us has chosen stands.
             if threading.current_thread() is threading.main_thread() and signal.getsignal(number) == signal.SIG_DFL:
                 signal.signal(number, _end)
@@ -48,7 +48,7 @@ class _Group(click.Group):
             sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Says that a command was interrupted, where click says that it was aborted."""
+        """Says that a command was interrupted; click would say that it was aborted."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def main(ctx: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
 
 
 def _explain(message: str, debug: bool) -> None:
-    """One paragraph on stderr, under the traceback of the error at hand if that is asked for."""
+    """One paragraph on stderr, under the traceback of the current error if that is asked for."""
     with contextlib.suppress(OSError):  # nobody is left to be told
         if debug:
             traceback.print_exc()

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lgl_bench.cli.output import print_json, print_table
 from lgl_bench.core.errors import LglBenchError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lgl_bench.leaderboard.compare.boards import Comparison
+
 _LISTED = 10
+_NAMES = ("stream", "backbone", "detector", "threshold")
 _READ = (
     "verdict on b; p is adjusted by Holm within stream and metric, the interval is not; inconclusive (n more seeds): "
     "the difference would be found with so many more, if it stays as it is; tie: not with a hundred in all"
@@ -31,11 +37,11 @@ def compare(boards: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     """Compare leaderboards: every further board against the first.
 
     BOARDS are leaderboard CSVs or run folders. From run folders the stored answers are tested; from CSVs only the
-    intervals over seeds can be. Rows that are not comparable are named with the reason. The exit code is 1 where
+    intervals over seeds can be. Rows that are not comparable are named with the reason. The exit code is 1 if
     nothing could be compared.
     """
-    from lgl_bench.leaderboard.compare import compare as compare_boards
-    from lgl_bench.leaderboard.sources import open_board
+    from lgl_bench.leaderboard.boards import open_board
+    from lgl_bench.leaderboard.compare.boards import compare as compare_boards
 
     found = compare_boards([open_board(path) for path in boards], **given)
     if as_json:
@@ -46,9 +52,9 @@ def compare(boards: tuple[Path, ...], as_json: bool, **given: Any) -> None:
         sys.exit(LglBenchError.exit_code)
 
 
-def _document(found: Any) -> dict[str, Any]:
+def _document(found: Comparison) -> dict[str, Any]:
+    from lgl_bench.leaderboard.compare.questions import EXPLAINED
     from lgl_bench.leaderboard.stats.signflip import LABEL
-    from lgl_bench.leaderboard.testing import EXPLAINED
 
     return {
         "boards": found.boards,
@@ -61,14 +67,14 @@ def _document(found: Any) -> dict[str, Any]:
     }
 
 
-def _records(frame: Any) -> list[dict[str, Any]]:
-    plain: list[dict[str, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return plain
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    plain = frame.astype(object).where(frame.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
 
-def _print(found: Any) -> None:
+def _print(found: Comparison) -> None:
+    from lgl_bench.leaderboard.compare.questions import EXPLAINED
     from lgl_bench.leaderboard.stats.signflip import LABEL
-    from lgl_bench.leaderboard.testing import EXPLAINED
 
     for number, name in enumerate(found.boards, 1):
         click.echo(f"[{number}] {name}")
@@ -76,7 +82,7 @@ def _print(found: Any) -> None:
     if not rows.empty:
         click.echo()
         several = len(found.boards) > 2
-        header = [*(["board"] if several else []), "stream", "backbone", "detector", "threshold"]
+        header = [*(["board"] if several else []), *_NAMES]
         against = bool((rows["against"] != "").any())
         header += [*(["against"] if against else []), "metric", "a", "b", "b - a", "95 %", "verdict", "p", "test"]
         print_table(header, [_cells(row, several, against) for row in _records(rows)])
@@ -92,7 +98,7 @@ def _print(found: Any) -> None:
 
 
 def _cells(row: dict[str, Any], several: bool, against: bool) -> list[Any]:
-    names = [row[name] for name in ("stream", "backbone", "detector", "threshold")]
+    names = [row[name] for name in _NAMES]
     lo, hi = row["lo"], row["hi"]
     interval = "-" if lo is None else f"[{lo:+.3f}, {hi:+.3f}]"
     difference = "-" if row["difference"] is None else f"{row['difference']:+.3f}"
@@ -103,25 +109,25 @@ def _cells(row: dict[str, Any], several: bool, against: bool) -> list[Any]:
     return [*front, *names, *middle, *figures]
 
 
-def _print_years(rows: Any, label: str) -> None:
+def _print_years(rows: pd.DataFrame, label: str) -> None:
     tested = rows[rows["years_p"].notna()]
     if tested.empty:
         return
     click.echo(f"\nsign-flip test over years ({label}; not part of the verdict)")
-    columns = ["stream", "backbone", "detector", "threshold", "metric", "years", "years_p"]
+    columns = [*_NAMES, "metric", "years", "years_p"]
     print_table(columns, [[row[name] for name in columns] for row in _records(tested)])
 
 
-def _print_notes(rows: Any) -> None:
-    noted = rows[rows["note"] != ""].groupby("note", sort=False)
-    for number, (note, part) in enumerate(noted):
+def _print_notes(rows: pd.DataFrame) -> None:
+    by_note = rows[rows["note"] != ""].groupby("note", sort=False)
+    for number, (note, part) in enumerate(by_note):
         if number == _LISTED:
-            click.echo(f"... {noted.ngroups - _LISTED} more notes; --json has them all")
+            click.echo(f"... {by_note.ngroups - _LISTED} more notes; --json has them all")
             return
         click.echo(f"note on {len(part)} of {len(rows)}: {note}")
 
 
-def _print_refused(found: Any) -> None:
+def _print_refused(found: Comparison) -> None:
     if found.refused.empty:
         return
     click.echo(f"\nnot comparable: {len(found.refused)} rows")
@@ -131,28 +137,27 @@ def _print_refused(found: Any) -> None:
             click.echo(f"  ... {parts.ngroups - _LISTED} more reasons; --json has them all")
             return
         row = part.iloc[0]
-        example = " ".join(str(row[name]) for name in ("stream", "backbone", "detector", "threshold")).strip()
+        example = " ".join(str(row[name]) for name in _NAMES).strip()
         click.echo(f"  {len(part)} rows, such as {example}: {why}")
 
 
-def _print_only(found: Any) -> None:
-    for board, part in found.only.groupby("board", sort=True):
-        click.echo(f"\nonly in [{int(board) + 1}]: {len(part)} rows")
+def _print_only(found: Comparison) -> None:
+    for board in sorted(set(found.only["board"])):
+        part = found.only[found.only["board"] == board]
+        click.echo(f"\nonly in [{board + 1}]: {len(part)} rows")
         for row in _records(part.head(_LISTED)):
-            click.echo(
-                "  " + " ".join(str(row[name]) for name in ("stream", "backbone", "detector", "threshold")).strip()
-            )
+            click.echo("  " + " ".join(str(row[name]) for name in _NAMES).strip())
         if len(part) > _LISTED:
             click.echo(f"  ... {len(part) - _LISTED} more; --json has them all")
 
 
 def _print_across(entry: dict[str, Any]) -> None:
-    told = entry["reason"]
+    result = entry["reason"]
     if entry.get("friedman_p") is not None:
-        told = f"Friedman's test p {entry['friedman_p']:.3f}; pairs by Wilcoxon's test, adjusted by Holm"
+        result = f"Friedman's test p {entry['friedman_p']:.3f}; pairs by Wilcoxon's test, adjusted by Holm"
     place = f"{entry['kind']} ({len(entry['streams'])}), {entry['metric']}, suite {entry['suite']}, {entry['split']}"
     place += f", budget {entry['budget']} {entry['budget_version']}"
-    click.echo(f"\nacross {place}{': ' + told if told else ''}")
+    click.echo(f"\nacross {place}{': ' + result if result else ''}")
     if len(entry["streams"]) < 2:
         return
     print_table(["mean rank", "method"], [[row["mean_rank"], row["method"]] for row in entry["ranks"][: 2 * _LISTED]])

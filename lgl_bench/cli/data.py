@@ -89,7 +89,7 @@ def import_(
     data_dir: Path | None,
     as_json: bool,
 ) -> None:
-    """Import a stream from files you have, checked against its manifest where it has one."""
+    """Import a stream from files you have, checked against its manifest if it has one."""
     from lgl_bench.streams import catalogue
 
     stream = catalogue.import_stream(

@@ -8,6 +8,7 @@ import click
 
 from lgl_bench.cli.output import print_board, print_json
 from lgl_bench.core.errors import UnknownNameError
+from lgl_bench.leaderboard.table.names import BOARD_FILE
 
 
 @click.group()
@@ -17,9 +18,7 @@ def leaderboard() -> None:
 
 @leaderboard.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), default="leaderboard.csv", show_default=True, help="The CSV to write."
-)
+@click.option("--out", type=click.Path(path_type=Path), default=BOARD_FILE, show_default=True, help="The CSV to write.")
 @click.option("--force", is_flag=True, help="Replace the CSV if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> None:
@@ -27,8 +26,8 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 
     Rows of a run folder are made anew from its years.parquet; nothing is trained or scored.
     """
-    from lgl_bench.leaderboard.sources import open_board, pool
-    from lgl_bench.leaderboard.writing import refuse_existing, write_board
+    from lgl_bench.leaderboard.boards import open_board, pool
+    from lgl_bench.leaderboard.table.write import refuse_existing, write_board
 
     refuse_existing(out, force)
     frame = pool([open_board(path) for path in sources]).frame.drop(columns="board")
@@ -70,11 +69,11 @@ def show(
     """
     import pandas as pd
 
-    from lgl_bench.leaderboard import formats
-    from lgl_bench.leaderboard.columns import metrics_in
-    from lgl_bench.leaderboard.folder import read_years
+    from lgl_bench.grading.year_table import read_years
+    from lgl_bench.leaderboard import text_tables as formats
+    from lgl_bench.leaderboard.boards import open_board, pool, run_folders
     from lgl_bench.leaderboard.ranking import ranked
-    from lgl_bench.leaderboard.sources import open_board, pool, run_folders
+    from lgl_bench.leaderboard.table.columns import metrics_in
 
     opened = [open_board(path) for path in boards or run_folders()]
     pooled = pool(opened)

@@ -33,7 +33,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 def print_board(frame: Any, metrics: Sequence[str], years: Any = None) -> None:
     """Ranked leaderboard rows with a sparkline over the years, no wider than the terminal; whole in a pipe."""
-    from lgl_bench.leaderboard import formats
+    from lgl_bench.leaderboard import text_tables as formats
     from lgl_bench.leaderboard.budget_notes import budget_notes
     from lgl_bench.report.terminal import board_table
 

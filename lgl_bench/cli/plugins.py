@@ -35,7 +35,9 @@ def list_(kind: str, as_json: bool) -> None:
     """List what is registered: backbones, heads, detectors, thresholds or protocols."""
     registry = registries()[kind]
     rows = [{"name": name, **_about(registry.get(name))} for name in registry.names()]
-    rows += [{"name": name, "parameters": {}, "about": f"broken: {why}"} for name, why in registry.broken().items()]
+    rows += [
+        {"name": name, "parameters": {}, "about": f"broken: {reason}"} for name, reason in registry.broken().items()
+    ]
     if as_json:
         print_json(rows)
         return
@@ -77,8 +79,8 @@ def check(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
             [[r.kind, r.name, r.check, r.status, r.reason] for r in results],
         )
     if broken:
-        told = "; ".join(f"{r.kind} {r.name}: {r.check}: {r.reason}" for r in broken[:5])
-        click.echo(f"lgl-bench: {len(broken)} checks failed: {told}", err=True)
+        problems = "; ".join(f"{r.kind} {r.name}: {r.check}: {r.reason}" for r in broken[:5])
+        click.echo(f"lgl-bench: {len(broken)} checks failed: {problems}", err=True)
         sys.exit(LglBenchError.exit_code)
 
 

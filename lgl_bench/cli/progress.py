@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, NoReturn, Self
 
 import click
 
 from lgl_bench.core.errors import DataError
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from lgl_bench.runs.progress import Event
 
 _PLAIN_EVERY = 30.0
@@ -24,13 +27,13 @@ class Progress:
     """Listens to a run.
 
     Args:
-        log: File for one JSON object an event; "-" for standard error; None for none.
+        log: File for one JSON object per event; "-" for standard error; None for none.
     """
 
     def __init__(self, log: Path | None = None) -> None:
         self._log_path = log
         self._log: IO[str] | None = None
-        self._bars: tuple[Any, Any] | None = None
+        self._bars: tuple[tqdm[NoReturn], tqdm[NoReturn]] | None = None
         self._stack = ExitStack()
         self._last = self._start = time.monotonic()
         self._terminal = sys.stderr.isatty()
@@ -57,7 +60,7 @@ class Progress:
         elif self._log is not sys.stderr:
             self._say(event)
 
-    def _write(self, record: dict[str, Any]) -> None:
+    def _write(self, record: Mapping[str, str | int | float]) -> None:
         assert self._log is not None
         try:
             self._log.write(json.dumps(record) + "\n")

@@ -37,7 +37,7 @@ def report(
 
         made |= build_site(inputs, html, force=force, data_dir=data_dir, command=_command())
     if figures is not None:
-        from lgl_bench.report.paper import paper_figures
+        from lgl_bench.report.paper_figures import paper_figures
 
         made |= paper_figures(inputs, figures, force=force, data_dir=data_dir)
     if as_json:

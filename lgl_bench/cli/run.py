@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lgl_bench.cli.output import print_board, print_json, print_table
 from lgl_bench.cli.progress import Progress
 from lgl_bench.core.errors import LglBenchError
+
+if TYPE_CHECKING:
+    from lgl_bench.plans.plan import Plan
+    from lgl_bench.runs.options import Settings
+    from lgl_bench.streams.stream import Stream
 
 
 @click.command()
@@ -34,9 +39,9 @@ from lgl_bench.core.errors import LglBenchError
 @click.option("--preset", type=click.Path(path_type=Path), help="A file of tuned parameters, as tune writes it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder; runs/SUITE otherwise.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
-@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True)
+@click.option("--engine", default="local", show_default=True, help="local, ray, in-process, or one of a plugin.")
 @click.option("--address", help="Of the Ray cluster; one is started here otherwise.")
-@click.option("--jobs", type=int, help="Local processes; one a core otherwise.")
+@click.option("--jobs", type=int, help="Local processes; one per core otherwise.")
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads of a fit: they change its sums.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option("--checkpoints", type=click.Choice(["all", "last", "none"]), default="all", show_default=True)
@@ -50,7 +55,7 @@ from lgl_bench.core.errors import LglBenchError
 @click.option("--memory-limit", type=float, help="MiB a worker may hold.")
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="A file with plugins.")
 @click.option(
-    "--json-log", type=click.Path(path_type=Path, allow_dash=True), help="One JSON line an event; - for stderr."
+    "--json-log", type=click.Path(path_type=Path, allow_dash=True), help="One JSON line per event; - for stderr."
 )
 @click.option("--dry-run", is_flag=True, help="Print the plan with what it will cost, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -64,12 +69,14 @@ def run(
     **given: Any,
 ) -> None:
     """Run a suite: train what is missing, score, grade, rank."""
-    from lgl_bench.api import Settings, plan_run, run_plan
     from lgl_bench.core.registry import load_plugin
-    from lgl_bench.leaderboard.answers import Run
-    from lgl_bench.leaderboard.formats import default_metrics
+    from lgl_bench.leaderboard.compare.answers import Run
     from lgl_bench.leaderboard.ranking import ranked
-    from lgl_bench.runs.suite import AXES
+    from lgl_bench.leaderboard.table.names import BOARD_FILE
+    from lgl_bench.leaderboard.text_tables import default_metrics
+    from lgl_bench.pipeline import plan_run, run_plan
+    from lgl_bench.plans.suite import AXES
+    from lgl_bench.runs.options import Settings
 
     for path in plugins:
         load_plugin(path)
@@ -79,7 +86,7 @@ def run(
     settings = Settings(folder, plugins=tuple(str(path.resolve()) for path in plugins), **given)
     plan, streams = plan_run(suite, settings, seeds=seeds, budget=budget, **axes)
     for name, reason in plan.stand_ins.items():
-        click.echo(f"lgl-bench: THE REAL STREAM {name} IS NOT AT HAND ({reason}); its twin stands in", err=True)
+        click.echo(f"lgl-bench: THE REAL STREAM {name} IS NOT AVAILABLE ({reason}); its twin stands in", err=True)
     if dry_run:
         _print_plan(plan, streams, settings, as_json)
         return
@@ -92,7 +99,7 @@ def run(
     else:
         shown = ranked(result.frame.assign(board=0), runs=[Run(folder)])
         print_board(shown, default_metrics(result.frame), result.years)
-        click.echo(f"\n{folder / 'leaderboard.csv'}, after {result.seconds:.0f} s")
+        click.echo(f"\n{folder / BOARD_FILE}, after {result.seconds:.0f} s")
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])
         click.echo(f"lgl-bench: {len(result.counts.failed)} answers failed: {reasons}", err=True)
@@ -104,7 +111,7 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(out: Path, as_json: bool) -> None:
     """Show what is done, failed and missing in a run folder."""
-    from lgl_bench.runs.description import read_plan
+    from lgl_bench.plans.plan_file import read_plan
     from lgl_bench.runs.store import RunStore
 
     store = RunStore(out)
@@ -125,7 +132,7 @@ def status(out: Path, as_json: bool) -> None:
         click.echo(f"failed: {reason}")
 
 
-def _print_plan(plan: Any, streams: Any, settings: Any, as_json: bool) -> None:
+def _print_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, as_json: bool) -> None:
     from lgl_bench.runs.estimate import estimate
 
     figures = {

@@ -48,7 +48,7 @@ def new(kind: str, name: str, to: Path | None, force: bool, as_json: bool) -> No
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def submit(out: Path, to: Path, as_json: bool, **given: Any) -> None:
     """Pack a run folder: rows, answers, configuration and environment."""
-    from lgl_bench.submissions.pack import submit as pack
+    from lgl_bench.submissions.bundle.pack import submit as pack
 
     packed = pack(out, to, **given)
     if as_json:
@@ -80,8 +80,8 @@ def verify(
     as_json: bool,
 ) -> None:
     """Recompute every metric of a bundle from its answers and your own data; no code of it is run."""
-    from lgl_bench.submissions.verify import check_free, write_board
-    from lgl_bench.submissions.verify import verify as check
+    from lgl_bench.leaderboard.table.write import refuse_existing, write_board
+    from lgl_bench.submissions.verify.verify import verify as check
 
     if files:
         note = (
@@ -89,10 +89,10 @@ def verify(
         )
         _print_notes([note])
     if out is not None:
-        check_free(out, force)
+        refuse_existing(out, force)
     result = check(bundle, data_dir, rescore=rescore, tolerance=tolerance)
     if out is not None and not result.differences:
-        write_board(result.frame, out, force)
+        write_board(result.frame, out, force=force)
     _report(result, result.frame, len(result.frame), "verified", as_json)
 
 
@@ -102,9 +102,9 @@ def verify(
 @click.option("--detector", "detectors", multiple=True, help="Only rows of these.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @_tolerance
-@click.option("--allow-network", is_flag=True, help="Go on where the network cannot be cut.")
-@click.option("--unsafe", is_flag=True, help="Go on where your files and processes cannot be kept out of reach either.")
-@click.option("--jobs", type=int, help="Processes; one a core otherwise.")
+@click.option("--allow-network", is_flag=True, help="Go on if the network cannot be cut.")
+@click.option("--unsafe", is_flag=True, help="Go on if your files and processes cannot be kept out of reach either.")
+@click.option("--jobs", type=int, help="Processes; one per core otherwise.")
 @click.option("--time-limit", type=float, help="Seconds a unit may take.")
 @click.option("--memory-limit", type=float, help="MiB a worker may hold.")
 @click.option("--total-time-limit", type=float, help="Seconds the whole run may take; 72 hours otherwise.")
@@ -117,28 +117,30 @@ def reproduce(
     files: tuple[Path, ...], /, bundle: Path, out: Path | None, force: bool, as_json: bool, **given: Any
 ) -> None:
     """Run the methods of a bundle again in a sandbox, and compare every answer."""
-    from lgl_bench.submissions.reproduce import reproduce as again
-    from lgl_bench.submissions.verify import check_free, write_board
+    from lgl_bench.leaderboard.table.names import Fact
+    from lgl_bench.leaderboard.table.write import refuse_existing, write_board
+    from lgl_bench.submissions.reproduce.reproduce import reproduce as again
 
     if out is not None:
-        check_free(out, force)
+        refuse_existing(out, force)
     given["plugins"] = (*files, *given["plugins"])
     result = again(bundle, **given)
     if out is not None and not result.differences:
-        write_board(result.frame, out, force)
+        write_board(result.frame, out, force=force)
     # What could have been copied agrees, but that says nothing.
     copied = not result.differences and result.trust != "reproduced"
-    rows = result.frame[result.frame["trust"] == result.trust]
+    rows = result.frame[result.frame[Fact.TRUST] == result.trust]
     _report(result, rows, result.rows, "run again" if copied else "reproduced", as_json)
 
 
 def _report(result: Any, frame: Any, rows: int, verb: str, as_json: bool) -> None:
-    """What was found, and how far the rows of a table have come; the command fails where anything differs."""
-    from lgl_bench.leaderboard.schema import CLAIMED, TRUST
+    """What was found, and how far the rows of a table have come; the command fails if anything differs."""
+    from lgl_bench.leaderboard.table.names import CLAIMED, Fact
+    from lgl_bench.leaderboard.table.schema import TRUST
 
     well = not result.differences
-    levels = [level for level in TRUST if well and (frame["trust"] == level).any()]
-    counts = {level: int((frame["trust"] == level).sum()) for level in levels}
+    levels = [level for level in TRUST if well and (frame[Fact.TRUST] == level).any()]
+    counts = {level: int((frame[Fact.TRUST] == level).sum()) for level in levels}
     if as_json:
         about: dict[str, Any] = {"rows": rows, "trust": levels[0] if levels else None, "rows_by_trust": counts}
         about |= {"claimed": list(CLAIMED), "differences": result.differences, "notes": result.notes}

@@ -38,15 +38,15 @@ def tune(suite: str, out: Path | None, no_prune: bool, as_json: bool, **given: A
     The same command goes on where it stopped. Scored is the validation task only: on a temporal stream nothing after
     the year that follows t0 is looked at.
     """
-    from lgl_bench.runs.tune import run_tuning
-    from lgl_bench.runs.tune_plan import plan_tuning
-    from lgl_bench.runs.tune_study import require_optuna
+    from lgl_bench.tuning.plan import plan_tuning
+    from lgl_bench.tuning.study import require_optuna
+    from lgl_bench.tuning.tune import run_tuning
 
     require_optuna()
     target = out or Path("runs") / "tune" / f"{Path(suite).stem}.toml"
     tuning = plan_tuning(suite, target, prune=not no_prune, **given)
     for name, reason in tuning.stand_ins.items():
-        click.echo(f"lgl-bench: THE REAL STREAM {name} IS NOT AT HAND ({reason}); its twin stands in", err=True)
+        click.echo(f"lgl-bench: THE REAL STREAM {name} IS NOT AVAILABLE ({reason}); its twin stands in", err=True)
     for spec in tuning.specs:
         click.echo(_announce(spec), err=True)
     results = run_tuning(tuning, _progress(sum(spec.trials for spec in tuning.specs)))

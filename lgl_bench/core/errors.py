@@ -33,7 +33,7 @@ def _restore(kind: type[LglBenchError], message: str) -> LglBenchError:
 
 
 class LglBenchWarning(UserWarning):
-    """Base of every warning that lgl-bench gives."""
+    """Base of every warning that lgl-bench raises on purpose."""
 
 
 class UsageError(LglBenchError):

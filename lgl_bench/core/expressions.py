@@ -23,7 +23,7 @@ def complete(
     registry: Registry[Any],
     preset: Callable[[str], dict[str, Constant]] = lambda name: {},
 ) -> Expression:
-    """The canonical expression: every value given, from a preset where the plugin has one, else its default.
+    """The canonical expression: every value given, from a preset if the plugin has one, else its default.
 
     Raises:
         UsageError: A name, a value or the number of wrapped plugins is wrong.

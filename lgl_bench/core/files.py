@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and the clearing of what killed processes left.
+"""Files and folders that appear whole or not at all, locks, and the clearing of what killed processes left.
 
 What is being made is called `.NAME.PID.partial`, beside its place, and takes the place by a rename. Whoever makes the
 same thing next clears the partial ones of processes that are no more. Folders for a moment lie in the system's
@@ -13,8 +13,10 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from lgl_bench.core.processes import alive, pid_in, writer_alive
 
@@ -104,6 +106,30 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
                 remove(path)
     with tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
+
+
+@contextlib.contextmanager
+def locked(path: Path, on_wait: Callable[[int | None], None] = lambda holder: None) -> Iterator[None]:
+    """Holds a lock that one process at a time has; that of a process that died is free.
+
+    Args:
+        path: The file of the lock. While it is held, `PATH.pid` beside it names the process.
+        on_wait: Called with the process that holds it, None if it is not known, before waiting for it.
+    """
+    lock, holder = FileLock(path), path.with_name(f"{path.name}.pid")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        with contextlib.suppress(OSError):
+            text = holder.read_text(encoding="utf-8")[:20].strip()
+            on_wait(int(text) if text.isdecimal() and text.isascii() else None)
+        lock.acquire()
+    try:
+        holder.write_text(str(os.getpid()), encoding="utf-8")
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
 
 
 def remove(path: Path) -> None:

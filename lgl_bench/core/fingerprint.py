@@ -2,7 +2,7 @@
 
 A digest is taken over source files: some to start from, and all that they import, transitively, from this package and
 from the package or folder a plugin's file lies in. Imports are read from the text, so nothing is run, and imports
-inside functions count too. Libraries are left out: their versions are noted elsewhere.
+inside functions count too. Libraries are left out: their versions are part of a key by themselves.
 
 When in doubt a file counts: a comment that changes costs a computation, a helper that is overlooked costs the truth.
 """
@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 PACKAGE = "lgl_bench"
 _ROOT = Path(__file__).resolve().parents[1]
 _LIBRARIES = tuple(Path(sysconfig.get_paths()[name]).resolve() for name in ("stdlib", "purelib", "platlib"))
+_PACKAGE_FOLDERS = frozenset({"site-packages", "dist-packages"})
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """A source file as it is now; another time or size is another source."""
 
     path: Path
@@ -78,13 +79,13 @@ def digest(files: Iterable[Path]) -> str:
 
 
 @cache
-def content_digest(source: Source) -> str:
+def content_digest(source: SourceFile) -> str:
     """Digest of one file."""
     return hashlib.sha256(read_source(source.path)).hexdigest()
 
 
 @cache
-def imported(source: Source) -> tuple[Path, ...]:
+def imported(source: SourceFile) -> tuple[Path, ...]:
     """The files a file imports from this package, or from the package or folder it is in itself."""
     try:
         tree = ast.parse(read_source(source.path))
@@ -103,12 +104,12 @@ def read_source(path: Path) -> bytes:
         return b""
 
 
-def _source(path: Path) -> Source:
+def _source(path: Path) -> SourceFile:
     try:
         found = path.stat()
     except OSError:
-        return Source(path, 0, 0)
-    return Source(path, found.st_mtime_ns, found.st_size)
+        return SourceFile(path, 0, 0)
+    return SourceFile(path, found.st_mtime_ns, found.st_size)
 
 
 def _imports(tree: ast.AST, module: str) -> Iterator[str]:
@@ -166,5 +167,5 @@ def _below(folder: Path, parts: list[str]) -> Iterator[Path]:
 
 
 def _installed(path: Path) -> bool:
-    """Whether a file belongs to Python or to an installed package."""
-    return any(path.is_relative_to(folder) for folder in _LIBRARIES)
+    """Whether a file belongs to Python or to an installed package, perhaps of an environment below this one."""
+    return any(path.is_relative_to(folder) for folder in _LIBRARIES) or not _PACKAGE_FOLDERS.isdisjoint(path.parts)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from lgl_bench.core.errors import UsageError, quoted
@@ -63,6 +64,32 @@ def parse(text: str) -> Expression:
     if len(text) > LONGEST:
         raise UsageError(f"{quoted(text, SHOWN)}: an expression has at most {LONGEST} characters")
     return _Parser(text).whole()
+
+
+def plugin_name(text: str) -> str:
+    """The name an expression begins with, of a plugin or a stream; any text has one.
+
+    >>> plugin_name("good(random,alpha=0.5)"), plugin_name("dblp-easy-twin(seed=3)"), plugin_name("msp")
+    ('good', 'dblp-easy-twin', 'msp')
+    """
+    return text.partition("(")[0].strip()
+
+
+@cache
+def without_values(text: str) -> str:
+    """An expression without its values: the names of the plugins; any other text as it is.
+
+    >>> without_values("good(odin(eps=0.05,temperature=1000.0),alpha=0.6)"), without_values("=cmd()+1")
+    ('good(odin)', '=cmd()+1')
+    """
+    try:
+        return str(_bare(parse(text)))
+    except UsageError:
+        return text
+
+
+def _bare(expression: Expression) -> Expression:
+    return Expression(expression.name, tuple(_bare(part) for part in expression.arguments))
 
 
 def is_name(text: str) -> bool:

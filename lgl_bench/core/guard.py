@@ -2,7 +2,7 @@
 
 `preserved_state` puts back what belongs to the process: working folder, environment, random numbers, defaults of
 libraries. `unpatched` notices functions of libraries, and of this package, that were replaced, and puts them back. Both
-keep honest code apart; code that means harm runs in a process of its own (`lgl_bench.runs.isolation`).
+keep honest code apart; code that means harm runs in a process of its own (`lgl_bench.runs.isolation.processes`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from lgl_bench.core.types import FloatArray
 
 
 def matthews(tp: npt.ArrayLike, tn: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> FloatArray:
-    """(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)), Matthews 1975; 0 where a margin is empty.
+    """(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)), Matthews 1975; 0 if a margin is empty.
 
     New is positive, and rejected is called positive. Counts may be arrays, and weighted.
 

@@ -1,4 +1,4 @@
-"""Processes: starting one, which was writing a partial file, and whether it is still there."""
+"""Processes: starting one, its memory, which was writing a partial file, and whether it is still there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLOCK = 2.0
 def start_module(module: str, channel: int, **environment: str) -> subprocess.Popen[bytes]:
     """Calls `main(channel)` of a module in a new Python, which finds modules where this one finds them.
 
-    Other than a process of `multiprocessing` it does not import the script that is running, which then needs no guard.
+    Unlike a process of `multiprocessing` it does not import the script that is running, which then needs no guard.
 
     Args:
         module: By its full name.
@@ -30,6 +30,18 @@ def start_module(module: str, channel: int, **environment: str) -> subprocess.Po
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
+
+
+def peak_memory_mb() -> float:
+    """The most memory that this process has held, in MiB."""
+    try:
+        import resource
+    except ImportError:  # there is none on Windows, whose peak psutil knows
+        import psutil
+
+        return float(getattr(psutil.Process().memory_info(), "peak_wset", 0)) / 2**20
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def pid_in(path: Path) -> int | None:

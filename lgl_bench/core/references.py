@@ -12,4 +12,4 @@ FLOOR = ("random", "degree", "recency")
 REFERENCE_THRESHOLDS = ("never", "always")
 """Thresholds that look at nothing."""
 ORACLE = "oracle"
-"""The threshold that is told the truth: shown, never ranked."""
+"""The threshold that knows the truth: shown, never ranked."""

@@ -22,6 +22,7 @@ from lgl_bench.core.grammar import is_name
 from lgl_bench.core.guard import preserved_state, unpatched
 
 T = TypeVar("T")
+_MODULE = "lgl_bench_plugin_"  # how the modules of plugin files are called
 _ONLY_BUILT_IN: ContextVar[bool] = ContextVar("only_built_in", default=False)
 
 
@@ -85,10 +86,41 @@ class Registry(Generic[T]):
         """
 
         def decorate(plugin: T) -> T:
-            self._add(name, plugin)
+            if not is_name(name):
+                raise PluginError(
+                    f"{quoted(name)} cannot be the name of a {self.kind} ({_where(plugin)}): use lower-case letters, "
+                    "digits, - and _, a letter first and perhaps a + at the end, such as my-method"
+                )
+            taken, file = self._plugins.get(name), self._files.get(name)
+            # A file that is loaded again, perhaps after it was edited, stands for what it registered before.
+            again = file is not None and bool(_loading) and _loading[-1] is not None and _loading[-1].path == file.path
+            if taken is not None and taken is not plugin and not again:
+                raise DuplicateNameError(
+                    f"a {self.kind} named '{name}' is registered already ({_where(taken)}); "
+                    f"{_where(plugin)} must choose another name"
+                )
+            self._plugins[name] = plugin
+            if _loading:
+                self._files[name] = _loading[-1]
+            else:
+                self._files.pop(name, None)
             return plugin
 
         return decorate
+
+    @contextlib.contextmanager
+    def temporarily(self) -> Iterator[None]:
+        """Everything is as before afterwards: what is registered inside, also from plugin files, is forgotten."""
+        self._load()
+        kept = dict(self._plugins), dict(self._files), dict(self._broken), self._announced
+        modules = _plugin_modules()
+        try:
+            yield
+        finally:
+            self._plugins, self._files, self._broken, self._announced = kept
+            for name in _plugin_modules():
+                del sys.modules[name]
+            sys.modules.update(modules)
 
     def get(self, name: str) -> T:
         """The plugin registered under `name`."""
@@ -96,7 +128,7 @@ class Registry(Generic[T]):
         if name in self._broken and not _ONLY_BUILT_IN.get():
             raise PluginError(
                 f"the {self.kind} '{name}' could not be loaded from its entry point: {self._broken[name]}. "
-                "Mend or uninstall the package that announces it."
+                "Repair or uninstall the package that announces it."
             )
         if name not in self:
             raise UnknownNameError(self.kind, name, self.names(), f"'lgl-bench list {self.kind}s' shows them all")
@@ -137,26 +169,6 @@ class Registry(Generic[T]):
         self._load()
         return name in self._plugins and (not _ONLY_BUILT_IN.get() or self.is_built_in(str(name)))
 
-    def _add(self, name: str, plugin: T) -> None:
-        if not is_name(name):
-            raise PluginError(
-                f"{quoted(name)} cannot be the name of a {self.kind} ({_where(plugin)}): use lower-case letters, "
-                "digits, - and _, a letter first and perhaps a + at the end, such as my-method"
-            )
-        taken, file = self._plugins.get(name), self._files.get(name)
-        # A file that is loaded again, perhaps after it was edited, stands for what it registered before.
-        again = file is not None and bool(_loading) and _loading[-1] is not None and _loading[-1].path == file.path
-        if taken is not None and taken is not plugin and not again:
-            raise DuplicateNameError(
-                f"a {self.kind} named '{name}' is registered already ({_where(taken)}); "
-                f"{_where(plugin)} must choose another name"
-            )
-        self._plugins[name] = plugin
-        if _loading:
-            self._files[name] = _loading[-1]
-        else:
-            self._files.pop(name, None)
-
     def import_built_in(self) -> None:
         """Imports the modules that come with lgl-bench, and nobody else's."""
         if not self._imported:
@@ -180,7 +192,7 @@ class Registry(Generic[T]):
                 except BaseException as error:  # a broken package must not take the others down
                     self._broken[point.name] = reason_of(error)
                     continue
-                self._add(point.name, plugin)
+                self.register(point.name)(plugin)
 
 
 _loading: list[PluginFile | None] = []
@@ -209,7 +221,7 @@ def load_plugin(path: Path | PluginFile) -> None:
 
 def load_plugin_file(file: PluginFile) -> None:
     """Runs a file that was read, and leaves what it changes: for a process that is the plugin's own."""
-    name = f"lgl_bench_plugin_{Path(file.path).stem}"
+    name = f"{_MODULE}{Path(file.path).stem}"
     module = types.ModuleType(name)
     module.__file__ = str(Path(file.path).absolute())
     # Registered in sys.modules first, so that classes defined in the file can be pickled.
@@ -224,6 +236,10 @@ def load_plugin_file(file: PluginFile) -> None:
         if isinstance(error, DuplicateNameError):
             raise PluginError(f"the plugin file {file.path} cannot be used: {error}") from error
         raise PluginError(f"the plugin file {file.path} failed on import: {reason_of(error)}") from error
+
+
+def _plugin_modules() -> dict[str, types.ModuleType]:
+    return {name: module for name, module in sys.modules.items() if name.startswith(_MODULE)}
 
 
 def _where(plugin: object) -> str:

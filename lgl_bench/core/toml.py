@@ -1,12 +1,9 @@
-"""TOML that people write: read within bounds, and written, which Python's own reader cannot."""
+"""TOML that people write, read within bounds."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,6 @@ LARGEST = 2**20
 _DEEPEST = 16
 LONGEST_PATH = 300
 _LONGEST_REASON = 200
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 # Found before anything is read: the time Python's reader takes grows with the square of the parts of a dotted key.
 _DOTTED = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_DEEPEST}}}")
@@ -56,11 +52,11 @@ def read_toml(
             raise error_type(f"{bad}: it nests more than {_DEEPEST} deep")
         fields = tomllib.loads(text)
     except UnicodeDecodeError as error:
-        raise error_type(f"{bad}: it is no TOML: byte {error.start + 1} is not UTF-8; mend it") from error
+        raise error_type(f"{bad}: it is no TOML: byte {error.start + 1} is not UTF-8; correct it") from error
     except RecursionError as error:
         raise error_type(f"{bad}: it nests more than {_DEEPEST} deep") from error
     except ValueError as error:  # a wrong sign, or a number of more digits than Python reads
-        raise error_type(f"{bad}: it is no TOML: {str(error)[:_LONGEST_REASON]}; mend it") from error
+        raise error_type(f"{bad}: it is no TOML: {str(error)[:_LONGEST_REASON]}; correct it") from error
     if _deeper_than(fields, _DEEPEST):
         raise error_type(f"{bad}: it nests more than {_DEEPEST} deep")
     return fields
@@ -77,52 +73,3 @@ def _deeper_than(value: Any, most: int) -> bool:
             for inner in (one.values() if isinstance(one, dict) else one)
         ]
     return bool(level)
-
-
-def to_toml(values: Mapping[str, Any]) -> str:
-    """A TOML document: strings, numbers, booleans, lists of them, tables, lists of tables.
-
-    >>> print(to_toml({"name": "a", "fits": [{"lr": 0.01, "parameters": {"hidden": 8}}]}), end="")
-    name = "a"
-    <BLANKLINE>
-    [[fits]]
-    lr = 0.01
-    <BLANKLINE>
-    [fits.parameters]
-    hidden = 8
-    """
-    return "\n".join(_lines(values, "")).lstrip("\n") + "\n"
-
-
-def _lines(table: Mapping[str, Any], path: str) -> list[str]:
-    lines = [f"{_key(name)} = {_value(value)}" for name, value in table.items() if not _nested(value)]
-    for name, value in table.items():
-        inner = f"{path}.{_key(name)}" if path else _key(name)
-        if isinstance(value, Mapping):
-            lines += ["", f"[{inner}]", *_lines(value, inner)]
-        elif _nested(value):
-            for item in value:
-                lines += ["", f"[[{inner}]]", *_lines(item, inner)]
-    return lines
-
-
-def _nested(value: Any) -> bool:
-    return isinstance(value, Mapping) or (
-        isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(item, Mapping) for item in value)
-    )
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _value(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-        return repr(value)
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    raise UsageError(f"{value!r} has no place in a TOML file")

@@ -91,7 +91,7 @@ class Graph:
     """Features and edges, no labels.
 
     Attributes:
-        features: One row a vertex, dense or sparse.
+        features: One row per vertex, dense or sparse.
         edges: (2, m): every undirected edge as its two arcs, one after the other; no self-loops.
         num_vertices: n; vertices are 0..n-1.
         born: The year each vertex appeared, which is no label.
@@ -113,8 +113,8 @@ class Snapshot:
     Attributes:
         time: The last year inside.
         graph: Features and edges up to that year.
-        labels: Global class ids; -1 where a vertex has none.
-        first: Position in the stream of vertex 0 (not 0 only where old years were cut off).
+        labels: Global class ids; -1 if a vertex has none.
+        first: Position in the stream of vertex 0 (0 unless old years were cut off).
     """
 
     time: int
@@ -141,10 +141,10 @@ class Task:
     Attributes:
         time: The year the scored vertices belong to.
         role: Validation tasks are for choosing and stay out of headline figures.
-        fold: What tells tasks of one time apart: the class left out, "" where there is none.
+        fold: What distinguishes tasks of one time: the class left out, "" if there is none.
         train: What may be learned from; labels that are not to be seen are -1.
         fit_mask: Vertices of `train` the loss is taken on; each has a label. Nothing else is learned from labels.
-        calibration: Vertices of `train` held out from the loss, for thresholds and score mappings. None where
+        calibration: Vertices of `train` held out from the loss, for thresholds and score mappings. None if
             calibration comes from the answers of the task before.
         test: The graph to answer on.
         scored: Vertices of `test` to answer for.
@@ -163,6 +163,15 @@ class Task:
 
     def __post_init__(self) -> None:
         flag_arrays(self)
+
+    @property
+    def skip_reason(self) -> str:
+        """Why the task cannot be answered; empty if it can."""
+        if len(self.known) < 2:
+            return f"{len(self.known)} known classes; a classifier needs at least two"
+        if not self.fit_mask.any():
+            return "no labelled training vertex"
+        return "" if len(self.scored) else "no labelled vertex to score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +202,7 @@ class Scores:
         probabilities: (n, known classes).
         graph: Features and edges.
         scored: The vertices to learn from or to decide on.
-        labels: Class of each vertex as a column of `probabilities`, -1 where it is not to be known. Only
+        labels: Class of each vertex as a column of `probabilities`, -1 if it must not be known. Only
             scores of training vertices have it.
     """
 
@@ -209,7 +218,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a metric gives: a number, or None with the reason why there is none."""
+    """What a metric returns: a number, or None with the reason why there is none."""
 
     value: float | None
     reason: str = ""

@@ -1,6 +1,6 @@
 """Detectors: how novel a vertex looks to a model. Higher is more novel, everywhere.
 
-A detector returns one raw score a vertex. Where raw scores have no bounds they are mapped into [0, 1] with the
+A detector returns one raw score per vertex. If raw scores have no bounds they are mapped into [0, 1] with the
 median and the spread of calibration scores (see `mapping`); thresholds and the meta-detector GOOD see only mapped
 scores.
 """
@@ -27,12 +27,12 @@ class Calibration:
     """Vertices a detector or threshold may learn from, and the model that scores them.
 
     Attributes:
-        model: The current model; in a temporal protocol the one of the year before, which had not seen them.
+        model: The current model; in a temporal protocol the one of the year before, which had not seen them. Only the
+            first task of such a protocol has nothing but vertices that its model was trained on.
         train: What that model was trained on.
         fit_vertices: The vertices of its loss.
         graph: The graph the calibration vertices are scored on.
         vertices: Which ones.
-        trained_on: Whether that model was trained on them: only so for the first task, which has nothing else.
         seed: Of the run; whatever a detector draws comes from it (`lgl_bench.core.seeds`).
     """
 
@@ -41,12 +41,11 @@ class Calibration:
     fit_vertices: IntArray
     graph: Graph
     vertices: IntArray
-    trained_on: bool = False
     seed: int = 0
 
 
 class Detector(ABC):
-    """Base of every detector: write `score`, and `fit` where something has to be learned first.
+    """Base of every detector: write `score`, and `fit` if something has to be learned first.
 
     What `fit` learns is kept in attributes that end in `_`; parameters are never changed.
     """
@@ -58,7 +57,7 @@ class Detector(ABC):
     reads_outputs: ClassVar[bool] = True
     """Whether logits and embeddings are all it reads, so that another detector may change them first."""
     grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
-    """A few values per parameter to choose among where a run chooses (`select`); those the expression gives stay."""
+    """A few values per parameter to choose among if a run chooses (`select`); those the expression gives stay."""
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:  # noqa: B027
         """Learns what it needs from the training vertices; most detectors need nothing."""

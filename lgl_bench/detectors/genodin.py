@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from lgl_bench.backbones.inputs import Inputs
+from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
 from lgl_bench.detectors import Calibration, Detector, detectors

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lgl_bench.core.errors import PluginError, UsageError
+from lgl_bench.core.mixing import mix
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
 from lgl_bench.detectors import Calibration, Detector, detectors
 from lgl_bench.detectors.mapping import learn_mapping, mapped
@@ -24,11 +25,6 @@ def neighbour_mean(scores: FloatArray, edges: IntArray) -> FloatArray:
     degree = np.bincount(edges[1], minlength=len(scores))
     total = np.bincount(edges[1], weights=scores[edges[0]], minlength=len(scores))
     return np.where(degree > 0, total / np.maximum(degree, 1), scores)
-
-
-def mix(scores: FloatArray, neighbours: FloatArray, alpha: float) -> FloatArray:
-    """(1 - alpha) * own + alpha * neighbours."""
-    return (1.0 - alpha) * scores + alpha * neighbours
 
 
 @detectors.register("good")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import sklearn.neighbors
 import torch
 
 from lgl_bench.core.errors import PluginError, UsageError
@@ -17,7 +16,7 @@ class Knn(Detector):
     """Unit vectors are at most 2 apart, so half the distance lies in [0, 1].
 
     Args:
-        k: Which neighbour counts; the last one where there are fewer.
+        k: Which neighbour counts; the last one if there are fewer.
     """
 
     def __init__(self, k: int = 50) -> None:
@@ -27,6 +26,8 @@ class Knn(Detector):
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Keeps the training embeddings."""
+        import sklearn.neighbors  # a second to import, and few runs need it
+
         unit = _unit(model, train.graph)[fit_vertices]
         self.neighbours_ = sklearn.neighbors.NearestNeighbors(
             n_neighbors=min(self.k, len(unit)), algorithm="brute"

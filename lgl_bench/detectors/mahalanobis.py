@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import sklearn.covariance
 
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
@@ -31,6 +30,8 @@ class Mahalanobis(Detector):
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Means of the classes that have training vertices, covariance around them."""
+        import sklearn.covariance  # a second to import, and few runs need it
+
         z = model.outputs(train.graph).embeddings.double().numpy()[fit_vertices]
         labels = train.labels[fit_vertices]
         classes, member = np.unique(labels, return_inverse=True)

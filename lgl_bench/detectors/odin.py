@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import torch
 
-from lgl_bench.backbones.inputs import Inputs
+from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
 from lgl_bench.detectors import Calibration, Detector, detectors

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from lgl_bench.backbones.inputs import Inputs, inputs_of
-from lgl_bench.backbones.sparse import Matrix, SparseMatrix
+from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
+from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix
 from lgl_bench.core.types import Features, Graph, Sparse
 from lgl_bench.training.model import Model
 

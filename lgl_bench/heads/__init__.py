@@ -1,6 +1,6 @@
 """Heads: what is made of a backbone's output, and the loss it is trained with.
 
-A linear head reads the backbone's last layer as one output a known class; a prototype head reads it as an
+A linear head reads the backbone's last layer as one output per known class; a prototype head reads it as an
 embedding and holds parameters of its own for each class. Both grow when classes become known.
 """
 
@@ -24,7 +24,7 @@ class Head(nn.Module, ABC):
     """
 
     linear: ClassVar[bool] = True
-    """Whether the backbone's last layer has one output a class."""
+    """Whether the backbone's last layer has one output per class."""
 
     def __init__(self, width: int, classes: int) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def logits(self, output: torch.Tensor) -> torch.Tensor:
-        """One logit a known class, from the backbone's output."""
+        """One logit per known class, from the backbone's output."""
 
     @abstractmethod
     def loss(self, output: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

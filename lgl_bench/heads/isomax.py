@@ -24,19 +24,14 @@ def unit_distances(z: torch.Tensor, prototypes: torch.Tensor) -> torch.Tensor:
 
 @heads.register("isomax+")
 class IsoMaxPlus(Head):
-    """Prototypes, one a class.
-
-    Args:
-        width: Columns of the embedding.
-        classes: Number of known classes.
-        entropic_scale: Factor of the logits in training.
-    """
+    """One prototype per class."""
 
     linear = False
+    entropic_scale = 10.0
+    """Factor of the logits in training."""
 
-    def __init__(self, width: int, classes: int, entropic_scale: float = 10.0) -> None:
+    def __init__(self, width: int, classes: int) -> None:
         super().__init__(width, classes)
-        self.entropic_scale = entropic_scale
         self.prototypes = nn.Parameter(torch.randn(classes, width))
         self.distance_scale = nn.Parameter(torch.ones(1))
 

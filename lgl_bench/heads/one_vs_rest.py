@@ -1,4 +1,4 @@
-"""One sigmoid a class: DOC (Shu et al. 2017) and gDOC (Galke et al. 2021), which weights positives.
+"""One sigmoid per class: DOC (Shu et al. 2017) and gDOC (Galke et al. 2021), which weights positives.
 
 Binary cross-entropy of every class against the rest. gDOC multiplies the positive part of class k by
 (n - n_k) / n_k, n_k of the n training vertices being of class k: what both published codes do. The paper prints
@@ -77,6 +77,6 @@ class GDoc(OneVsRest):
         self._weights = positive_weights(labels, self.classes, self.weight_rule)
 
     def weights(self, labels: torch.Tensor) -> torch.Tensor:
-        """From all training vertices, or from those given where training has not begun."""
+        """From all training vertices, or from those given if training has not begun."""
         begun = self._weights is not None and len(self._weights) == self.classes
         return self._weights if begun else positive_weights(labels, self.classes, self.weight_rule)  # type: ignore[return-value]

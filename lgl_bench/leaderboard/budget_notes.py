@@ -1,4 +1,4 @@
-"""Where a budget is not for ranking: its order of methods is not that of the paper's budget.
+"""When a budget is not for ranking: its order of methods is not that of the paper's budget.
 
 `benchmarks/budgets.py` measures, per stream, Spearman's rank correlation of the AUROC of all (backbone, detector) cells
 between a cheap budget and the paper's, and keeps it in `benchmarks/budget_ranking.csv`.
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.resources import shipped
 
 MIN_CORRELATION = 0.9
@@ -27,7 +28,7 @@ class Measured(NamedTuple):
 
 
 def budget_notes(places: Iterable[tuple[str, int, str, str]]) -> list[str]:
-    """Sentences on the budgets of some rows; none where a budget may rank.
+    """Sentences on the budgets of some rows; none if a budget may rank.
 
     Args:
         places: Budget, its version, stream and backbone of the rows.
@@ -39,7 +40,7 @@ def budget_notes(places: Iterable[tuple[str, int, str, str]]) -> list[str]:
     by_stream: dict[tuple[str, int, str], set[str]] = {}
     for budget, version, stream, backbone in cheap:
         if budget != _TRIAL:
-            by_stream.setdefault((budget, version, stream), set()).add(backbone.partition("(")[0])
+            by_stream.setdefault((budget, version, stream), set()).add(plugin_name(backbone))
     unknown: dict[str, list[str]] = {}
     for place, backbones in sorted(by_stream.items()):
         budget, _, stream = place

@@ -17,16 +17,19 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.types import FloatArray, IntArray
-from lgl_bench.leaderboard import schema
+from lgl_bench.grading.row_key import KEY
+from lgl_bench.leaderboard.aggregate import SeedValues, seed_values
 from lgl_bench.leaderboard.failures import failures
-from lgl_bench.leaderboard.seeds import METHOD_KEYS, SeedValues, seed_values
 from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import interval
+from lgl_bench.leaderboard.table.names import Fact, Suffix, metric_column
+from lgl_bench.leaderboard.table.write import canonical
 from lgl_bench.leaderboard.values import ranking_values
-from lgl_bench.leaderboard.writing import canonical
+from lgl_bench.metrics import metrics
+from lgl_bench.metrics.ranks import ranks_by
 
 Intervals: TypeAlias = Mapping[tuple[str, ...], Mapping[str, tuple[float, float]]]
-"""Ends of drawn intervals: per method, by its cells `METHOD_KEYS` as text, and per metric."""
+"""Ends of drawn intervals: per method, by its cells `KEY` as text, and per metric."""
 NOTHING_DRAWN: Intervals = MappingProxyType({})
 
 
@@ -45,13 +48,14 @@ def board_rows(
     found = seed_values(years)
     named = found.methods.astype(object)
     count = len(named)
-    parts: dict[str, Any] = {key: named[key] for key in METHOD_KEYS}
+    parts: dict[str, Any] = {key: named[key] for key in KEY}
     for metric in found.values:
-        parts |= {f"{metric}_{suffix}": values for suffix, values in summary(found, metric, drawn).items()}
-    parts["interval"] = _kinds(named, parts, drawn)
+        figures = summary(found, metric, drawn)
+        parts |= {metric_column(metric, suffix): values for suffix, values in figures.items()}
+    parts[Fact.INTERVAL] = _kinds(named, parts, drawn)
     parts |= failures(years, found.methods, found.row_method)
     parts |= _spent(years, found.row_method, count)
-    parts |= {"trust": ["self-reported"] * count, "submitter": [""] * count}
+    parts |= {Fact.TRUST: ["self-reported"] * count, Fact.SUBMITTER: [""] * count}
     parts |= {key: [value] * count for key, value in provenance.items()}
     frame = canonical(pd.DataFrame({key: np.asarray(value, dtype=object) for key, value in parts.items()}))
     order = ["stream", "split", "threshold", "_value"]
@@ -60,8 +64,8 @@ def board_rows(
     return frame.drop(columns="_value")
 
 
-def summary(found: SeedValues, metric: str, drawn: Intervals = NOTHING_DRAWN) -> dict[str, Any]:
-    """The seven figures of a metric, one entry a method."""
+def summary(found: SeedValues, metric: str, drawn: Intervals = NOTHING_DRAWN) -> dict[Suffix, Any]:
+    """The seven figures of a metric, one entry per method."""
     size = len(found.methods)
     values, there = found.values[metric], ~np.isnan(found.values[metric])
     method, numbers = found.method[there], values[there]
@@ -81,38 +85,38 @@ def summary(found: SeedValues, metric: str, drawn: Intervals = NOTHING_DRAWN) ->
 def _interval(
     methods: pd.DataFrame, metric: str, mean: FloatArray, std: FloatArray, seeds: IntArray, drawn: Intervals
 ) -> tuple[FloatArray, FloatArray]:
-    """Ends of the interval, one pair a method: drawn, else Student's; within the metric's range, around the mean."""
+    """Ends of the interval, one pair per method: drawn, else Student's; within the metric's range, around the mean."""
     shared = methods["split"].map(shared_part).to_numpy(dtype=np.float64)
     lo, hi = interval(mean, std, seeds, shared)
     for number, ends in enumerate(_drawn(methods, metric, drawn)):
         if ends is not None:
             lo[number], hi[number] = ends
-    known = schema.metric(metric)
-    low, high = -np.inf if known.low is None else known.low, np.inf if known.high is None else known.high
-    lo, hi = np.clip(lo, low, high), np.clip(hi, low, high)
+    low, high = metrics.described(metric).range
+    if low is not None or high is not None:
+        lo, hi = np.clip(lo, low, high), np.clip(hi, low, high)
     return np.minimum(lo, mean), np.maximum(hi, mean)
 
 
 def _drawn(methods: pd.DataFrame, metric: str, drawn: Intervals) -> list[tuple[float, float] | None]:
     if not drawn:
         return []
-    cells = methods[list(METHOD_KEYS)].astype(str).itertuples(index=False, name=None)
+    cells = methods[list(KEY)].astype(str).itertuples(index=False, name=None)
     return [drawn.get(cell, {}).get(metric) for cell in cells]
 
 
 def _kinds(methods: pd.DataFrame, parts: Mapping[str, Any], drawn: Intervals) -> list[str]:
     """What the interval of the ranking metric of each method is."""
     found = []
-    cells = methods[list(METHOD_KEYS)].astype(str).itertuples(index=False, name=None)
-    ranking = [schema.ranks_by(*cell) for cell in zip(methods["protocol"], methods["threshold"], strict=True)]
+    cells = methods[list(KEY)].astype(str).itertuples(index=False, name=None)
+    ranking = [ranks_by(*cell) for cell in zip(methods["protocol"], methods["threshold"], strict=True)]
     for number, (cell, metric) in enumerate(zip(cells, ranking, strict=True)):
-        there = not np.isnan(parts[f"{metric}_lo"][number])
+        there = not np.isnan(parts[metric_column(metric, "lo")][number])
         found.append("" if not there else "bootstrap" if metric in drawn.get(cell, {}) else "student")
     return found
 
 
 def _spent(years: pd.DataFrame, method: IntArray, count: int) -> dict[str, Any]:
-    """New vertices per seed, seconds and memory, and what was chosen, one entry a method."""
+    """New vertices per seed, seconds and memory, and what was chosen, one entry per method."""
     new = years["n_new"].fillna(0).to_numpy(dtype=np.float64) if "n_new" in years else np.zeros(len(years))
     test = ((years["role"] == "test") & (years["status"] == "ok")).to_numpy(dtype=bool)
     pairs = pd.DataFrame({"method": method[test], "seed": years["seed"].to_numpy()[test]}).drop_duplicates()
@@ -126,12 +130,12 @@ def _spent(years: pd.DataFrame, method: IntArray, count: int) -> dict[str, Any]:
     device = years["device"].to_numpy(dtype=object)[first] if "device" in years else ["cpu"] * count
     total = np.bincount(method[test], weights=new[test], minlength=count)
     return {
-        "n_new": (total / np.maximum(seeds, 1)).astype(np.int64),
-        "fit_seconds": seconds,
-        "peak_memory_mb": memory,
-        "chosen": _chosen(years, method, count),
-        "tuning_trials": trials,
-        "device": device,
+        Fact.N_NEW: (total / np.maximum(seeds, 1)).astype(np.int64),
+        Fact.FIT_SECONDS: seconds,
+        Fact.PEAK_MEMORY_MB: memory,
+        Fact.CHOSEN: _chosen(years, method, count),
+        Fact.TUNING_TRIALS: trials,
+        Fact.DEVICE: device,
     }
 
 

@@ -7,16 +7,14 @@ import pandas as pd
 
 from lgl_bench.core.types import IntArray
 from lgl_bench.leaderboard.pooled import same_detector
-
-FAILED_YEARS = "failed_years"
-FAILED_SEEDS = "failed_seeds"
+from lgl_bench.leaderboard.table.names import Fact
 
 
 def failures(years: pd.DataFrame, methods: pd.DataFrame, method: IntArray) -> dict[str, IntArray]:
     """Per method, the test years or folds that failed or diverged with at least one seed, and the seeds with any.
 
-    A task that one seed has and another lacks altogether counts as failed too, and where a detector failed nothing was
-    decided. Skipped tasks, which nobody can answer, do not count.
+    A task that one seed has and another lacks counts as failed too, and if a detector failed, so did the decisions on
+    it. Skipped tasks, which nobody can answer, do not count.
 
     Args:
         years: Year rows.
@@ -31,8 +29,8 @@ def failures(years: pd.DataFrame, methods: pd.DataFrame, method: IntArray) -> di
     bad = pd.concat([bad, _lacking(cells.drop_duplicates(), size)])
     bad = pd.concat([bad, _undecided(bad, methods)])
     return {
-        FAILED_YEARS: np.bincount(bad[["method", "task"]].drop_duplicates()["method"], minlength=size),
-        FAILED_SEEDS: np.bincount(bad[["method", "seed"]].drop_duplicates()["method"], minlength=size),
+        Fact.FAILED_YEARS: np.bincount(bad[["method", "task"]].drop_duplicates()["method"], minlength=size),
+        Fact.FAILED_SEEDS: np.bincount(bad[["method", "seed"]].drop_duplicates()["method"], minlength=size),
     }
 
 

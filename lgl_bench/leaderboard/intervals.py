@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from lgl_bench.core.errors import LglBenchError
-from lgl_bench.leaderboard.answers import Answers, Labels, Plan, Run, load_answers, shared
+from lgl_bench.grading.labels import Labels
+from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.build import Intervals
+from lgl_bench.leaderboard.compare.answers import Answers, Run, SharedTasks, load_answers, shared
 from lgl_bench.leaderboard.pooled import REGRET, is_oracle
-from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.leaderboard.stats import bootstrap
-from lgl_bench.leaderboard.stats.bootstrap import DECISIONS, METRICS, Resampled, resample
+from lgl_bench.leaderboard.stats.bootstrap import Resampled, drawable, resample
 from lgl_bench.leaderboard.stats.resampled import is_random
 from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
 from lgl_bench.runs.records import DamagedError
@@ -28,11 +29,11 @@ from lgl_bench.runs.records import DamagedError
 SEED = 0
 _SAME = 1e-6
 _STREAM, _CHECKSUM, _SPLIT, _TRACK, _THRESHOLD = (
-    METHOD_KEYS.index(name) for name in ("stream", "stream_checksum", "split", "track", "threshold")
+    KEY.index(name) for name in ("stream", "stream_checksum", "split", "track", "threshold")
 )
 
 Cells = tuple[str, ...]
-"""The cells `METHOD_KEYS` of a method."""
+"""The cells `KEY` of a method."""
 Drawn = dict[str, Resampled]
 """Metrics of a method."""
 
@@ -42,7 +43,7 @@ def draw_intervals(
     labels: Mapping[tuple[str, str], Labels],
     draws: int = bootstrap.DRAWS,
     seed: int = SEED,
-    remember: Callable[[Run, Plan, Mapping[Cells, Drawn]], None] | None = None,
+    remember: Callable[[Run, SharedTasks, Mapping[Cells, Drawn]], None] | None = None,
 ) -> Intervals:
     """The intervals of every row that can be drawn, for every metric that can be.
 
@@ -58,7 +59,7 @@ def draw_intervals(
     """
     if not len(run.years):
         return {}
-    groups: dict[tuple[tuple[str, str], Plan], list[Cells]] = defaultdict(list)
+    groups: dict[tuple[tuple[str, str], SharedTasks], list[Cells]] = defaultdict(list)
     for cells in run.by_method:
         place, plan = (cells[_STREAM], cells[_CHECKSUM]), shared([(run, cells)])
         if (
@@ -81,7 +82,9 @@ def draw_intervals(
     return found
 
 
-def _drawn(run: Run, methods: Sequence[Cells], plan: Plan, labels: Labels, draws: int, seed: int) -> dict[Cells, Drawn]:
+def _drawn(
+    run: Run, methods: Sequence[Cells], plan: SharedTasks, labels: Labels, draws: int, seed: int
+) -> dict[Cells, Drawn]:
     """Metrics of methods that share seeds and tasks; none where an answer or a label is missing."""
     try:
         answers = load_answers(
@@ -96,7 +99,7 @@ def _drawn(run: Run, methods: Sequence[Cells], plan: Plan, labels: Labels, draws
         return {}
     found = _plain(answers, draws, seed)
     decided = {cells: sheets for cells, sheets in answers.sheets.items() if sheets[0].rejected is not None}
-    for cells, drawn in resample(answers.cuts, decided, DECISIONS, draws, seed).items():
+    for cells, drawn in resample(answers.cuts, decided, drawable(decisions=True), draws, seed).items():
         found[cells] |= drawn
     with_mcc = {cells: drawn for cells, drawn in found.items() if "mcc" in drawn}
     oracles = {_base(cells): drawn["mcc"] for cells, drawn in with_mcc.items() if is_oracle(cells[_THRESHOLD])}
@@ -109,7 +112,7 @@ def _drawn(run: Run, methods: Sequence[Cells], plan: Plan, labels: Labels, draws
 def _plain(answers: Answers, draws: int, seed: int) -> dict[Cells, Drawn]:
     """Metrics without a decision: rows that differ in their threshold alone are drawn once."""
     one = {_base(cells): sheets for cells, sheets in answers.sheets.items()}
-    drawn = resample(answers.cuts, one, [name for name in METRICS if name not in DECISIONS], draws, seed)
+    drawn = resample(answers.cuts, one, drawable(decisions=False), draws, seed)
     return {cells: dict(drawn[_base(cells)]) for cells in answers.sheets}
 
 
@@ -123,7 +126,7 @@ def _less(a: Resampled, b: Resampled) -> Resampled:
     return Resampled(a.points - b.points, a.tasks - b.tasks, a.draws - b.draws, min(a.df, b.df))
 
 
-def _is_row(run: Run, cells: Cells, metric: str, one: Resampled, plan: Plan) -> bool:
+def _is_row(run: Run, cells: Cells, metric: str, one: Resampled, plan: SharedTasks) -> bool:
     """Whether the answers give the numbers of the row."""
     noted = run.per_seed(cells, metric)
     return noted.keys() == set(plan.seeds) and all(

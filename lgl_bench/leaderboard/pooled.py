@@ -19,18 +19,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lgl_bench.core.matthews import matthews
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.references import ORACLE
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
+from lgl_bench.metrics import metrics
 
 REGRET = "regret"
-UNDEFINED = {
-    "mcc": "no new vertex, or no vertex of a known class, in all test years",
-    "recall_new": "no new vertex in all test years",
-    "false_alarm_rate": "no vertex of a known class in all test years",
-    REGRET: "no row of the threshold oracle over the same years",
-}
-"""Metrics of pooled decisions, and why one has no value."""
 COUNTS = ("n_new", "n_scored", "new_rejected", "known_rejected")
 """Columns of the year rows that they are made from."""
 
@@ -45,13 +39,13 @@ class Pooled(NamedTuple):
     years: IntArray
 
     def scores(self) -> dict[str, FloatArray]:
-        """`mcc`, `recall_new` and `false_alarm_rate`; NaN where undefined."""
-        new, known = self.tp + self.fn, self.tn + self.fp
+        """Every pooled metric; NaN if it is undefined."""
+        new, known = self.tp + self.fn > 0, self.tn + self.fp > 0
+        there = {"new": new, "known": known, "both": new & known, "all": new | known}
         with np.errstate(invalid="ignore", divide="ignore"):
             return {
-                "mcc": np.where((new > 0) & (known > 0), matthews(self.tp, self.tn, self.fp, self.fn), np.nan),
-                "recall_new": self.tp / new,
-                "false_alarm_rate": self.fp / known,
+                name: np.where(there[plugin.looks_at], plugin().pool(self.tp, self.tn, self.fp, self.fn), np.nan)
+                for name, plugin in metrics.pooled().items()
             }
 
 
@@ -78,7 +72,7 @@ def pooled(years: pd.DataFrame, pair: IntArray, test: BoolArray, size: int) -> P
 
 
 def regret(methods: pd.DataFrame, method: IntArray, seed: IntArray, mcc: FloatArray, years: IntArray) -> FloatArray:
-    """The oracle's mcc less one's own, per (method, seed); NaN without the oracle's row over as many years.
+    """The oracle's mcc less one's own, per (method, seed); NaN if the oracle has no row over as many years.
 
     Args:
         methods: One row per method.
@@ -105,5 +99,5 @@ def same_detector(methods: pd.DataFrame) -> IntArray:
 
 
 def is_oracle(threshold: str) -> bool:
-    """Whether a threshold is the one that is told the truth."""
-    return threshold.partition("(")[0] == ORACLE
+    """Whether a threshold is the one that is shown the truth."""
+    return plugin_name(threshold) == ORACLE

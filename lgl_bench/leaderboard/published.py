@@ -13,8 +13,9 @@ from typing import Any
 import pandas as pd
 
 from lgl_bench.core.expressions import build, complete, parse
-from lgl_bench.leaderboard.schema import HEADLINE
-from lgl_bench.leaderboard.writing import canonical
+from lgl_bench.leaderboard.table.names import PRINTED, Fact, metric_column
+from lgl_bench.leaderboard.table.schema import HEADLINE
+from lgl_bench.leaderboard.table.write import canonical
 
 PAPER = "Hoffmann, Galke, Scherp: Open-World Lifelong Graph Learning (2023)"
 SUITE = "open-world-lgl"
@@ -25,7 +26,7 @@ _THRESHOLDS = ("open-wrf", "gdoc", "openwgl", "naive")
 
 def open_world_lgl() -> pd.DataFrame:
     """The paper's tables."""
-    from lgl_bench.runs.presets import table
+    from lgl_bench.plans.paper_presets import table
 
     rows = [_result(row) for row in table("results")]
     for row in table("thresholds"):
@@ -35,7 +36,7 @@ def open_world_lgl() -> pd.DataFrame:
 
 def _result(row: dict[str, str]) -> dict[str, Any]:
     from lgl_bench.detectors import detectors, head_of
-    from lgl_bench.runs.presets import detector_preset, resolve_good
+    from lgl_bench.plans.paper_presets import detector_preset, resolve_good
 
     place = (row["dataset"], row["split"], row["backbone"])
     text = "good(preset)" if row["detector"] == "good" else row["detector"]
@@ -46,7 +47,7 @@ def _result(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _threshold(stream: str, name: str, printed: float) -> dict[str, Any]:
-    from lgl_bench.runs.presets import STATIC
+    from lgl_bench.plans.paper_presets import STATIC
     from lgl_bench.thresholds import thresholds
 
     about = {"backbone": BEST, "head": "", "detector": BEST, "threshold": str(complete(parse(name), thresholds))}
@@ -73,7 +74,7 @@ def _row(stream: str, split: str, about: dict[str, str], figures: dict[str, floa
     }
     for metric in HEADLINE:
         printed = figures.get(metric)
-        row[f"{metric}_mean"] = printed
-        row[f"{metric}_n_seeds"] = SEEDS if printed is not None else 0
-        row[f"{metric}_reason"] = "" if printed is not None else "not printed"
-    return row | {"tuning_trials": 0, "trust": "printed", "submitter": PAPER}
+        row[metric_column(metric, "mean")] = printed
+        row[metric_column(metric, "n_seeds")] = SEEDS if printed is not None else 0
+        row[metric_column(metric, "reason")] = "" if printed is not None else "not printed"
+    return row | {Fact.TUNING_TRIALS: 0, Fact.TRUST: PRINTED, Fact.SUBMITTER: PAPER}

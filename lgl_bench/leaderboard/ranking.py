@@ -1,7 +1,8 @@
 """Who is best among rows that may be compared, and how the others stand to the best.
 
-`schema.ranks_by` says which metric ranks a row; those with a threshold are ranked among themselves. What is undefined,
-incomplete because fits failed, or decided by the oracle, which knows the answer, has no rank and says why.
+The only place that ranks rows: `leaderboard show`, `compare --within` and the report ask it. Which metric ranks a row,
+and which rows have no rank, is in `values.py`; who ties is in `compare/standing.py`. Rows with a threshold are ranked
+among themselves.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lgl_bench.leaderboard.answers import Run
-from lgl_bench.leaderboard.standing import (
+from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.standing import (
     BEHIND,
     BEST,
     BETTER,
@@ -25,8 +26,11 @@ from lgl_bench.leaderboard.standing import (
     groups,
     pairs_tested,
 )
-from lgl_bench.leaderboard.testing import Tester
+from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.values import incomplete, ranking_metrics, ranking_values, unranked_reasons
+
+ADDED = ("rank", "standing", "unranked_reason")
+"""Columns that a ranking adds, beside `group`."""
 
 
 def ranked(
@@ -39,16 +43,16 @@ def ranked(
     "unranked"; `unranked_reason` says why there is no rank.
 
     Args:
-        frame: Leaderboard rows, with a column `board` where there are `runs`.
+        frame: Leaderboard rows, with a column `board` if there are `runs`.
         by: The metric that ranks; by default as the module says.
         runs: The run of each board, whose answers are asked; None for a table.
         tester: What asks them.
     """
     frame = frame.reset_index(drop=True)
     group = groups(frame)
-    names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
+    names = ranking_metrics(frame, by)
     value = ranking_values(frame, names)
-    why = unranked_reasons(frame, names)
+    reasons = unranked_reasons(frame, names)
     order = np.lexsort((np.arange(len(frame)), np.where(np.isnan(value), np.inf, -value), group))
     rank = pd.Series(-value).groupby(group).rank(method="min").astype("Int64")
     pairs = against_best(frame, by)
@@ -59,13 +63,13 @@ def ranked(
     # Better than the best can only be a row with other seeds, on those that both have.
     standing[pairs.b] = np.select([words == WORSE, words == BETTER], [BEHIND, TIE], words)
     standing[incomplete(frame)] = INCOMPLETE
-    found = frame.assign(group=group, rank=rank, standing=standing, unranked_reason=why)
+    found = frame.assign(group=group, rank=rank, standing=standing, unranked_reason=reasons)
     return found.iloc[order].reset_index(drop=True)
 
 
 def against_best(frame: pd.DataFrame, by: str | None = None) -> Pairs:
     """Every row that has a rank but the best, and the best of its group, the first of equals."""
-    names = ranking_metrics(frame) if by is None else np.full(len(frame), by, dtype=object)
+    names = ranking_metrics(frame, by)
     value = ranking_values(frame, names)
     best = best_of_each(groups(frame), value)
     rows = np.flatnonzero(~np.isnan(value) & (best != np.arange(len(frame))))

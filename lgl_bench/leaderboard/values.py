@@ -1,4 +1,8 @@
-"""What ranks each row of a table, as a column, and why some have no rank."""
+"""What ranks each row of a table, as a column, and why some rows have no rank.
+
+What is undefined, incomplete because fits failed, or decided by the oracle, which is told the truth, has no rank.
+`ranking.py` makes ranks of it, `floor.py` finds the floor by it, and `compare/standing.py` says who ties.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,39 @@ import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.core.types import BoolArray, FloatArray
-from lgl_bench.leaderboard.failures import FAILED_SEEDS, FAILED_YEARS
 from lgl_bench.leaderboard.pooled import is_oracle
-from lgl_bench.leaderboard.schema import metric, ranks_by
+from lgl_bench.leaderboard.table.names import Fact, metric_column
+from lgl_bench.metrics import metrics as registry
+from lgl_bench.metrics.ranks import ranks_by
 
 Texts: TypeAlias = npt.NDArray[np.object_]
 
 
-def ranking_metrics(frame: pd.DataFrame) -> Texts:
-    """Of each row, the metric that ranks it."""
+def ranking_metrics(frame: pd.DataFrame, by: str | None = None) -> Texts:
+    """Of each row, the metric that ranks it: `by`, or as `ranks_by` says."""
+    if by is not None:
+        return np.full(len(frame), by, dtype=object)
     cells = zip(frame["protocol"], frame["threshold"], strict=True)
     return np.array([ranks_by(protocol, threshold) for protocol, threshold in cells], dtype=object)
+
+
+def detector_metrics(frame: pd.DataFrame) -> Texts:
+    """Of each row, the metric that ranks its detector, whatever its threshold."""
+    return np.array([ranks_by(protocol, "") for protocol in frame["protocol"]], dtype=object)
+
+
+def direction(name: str) -> float:
+    """1 if more of a metric is better, else -1."""
+    return 1.0 if registry.described(name).higher_is_better else -1.0
+
+
+def oriented_means(frame: pd.DataFrame, names: Texts) -> FloatArray:
+    """Of each row, the mean of its metric in `names`, with the sign that makes higher better; NaN if undefined."""
+    found = np.full(len(frame), np.nan)
+    for name in set(names):
+        means = frame[metric_column(name, "mean")].to_numpy(dtype=np.float64)
+        found = np.where(names == name, direction(name) * means, found)
+    return found
 
 
 def ranking_values(frame: pd.DataFrame, names: Texts | None = None) -> FloatArray:
@@ -29,31 +55,27 @@ def ranking_values(frame: pd.DataFrame, names: Texts | None = None) -> FloatArra
         frame: Leaderboard rows.
         names: Of each row, the metric; by default as `ranks_by` says.
     """
-    names = ranking_metrics(frame) if names is None else names
-    found = np.full(len(frame), np.nan)
-    for name in set(names):
-        sign = 1.0 if metric(name).higher_is_better else -1.0
-        found = np.where(names == name, sign * frame[f"{name}_mean"].to_numpy(dtype=np.float64), found)
+    found = oriented_means(frame, ranking_metrics(frame) if names is None else names)
     found[incomplete(frame) | _knows_the_truth(frame)] = np.nan
     return found
 
 
 def incomplete(frame: pd.DataFrame) -> BoolArray:
     """Which rows lack test years or folds, because fits failed or diverged."""
-    counts = [frame[name].fillna(0).to_numpy(dtype=np.int64) for name in (FAILED_YEARS, FAILED_SEEDS)]
+    counts = [frame[name].fillna(0).to_numpy(dtype=np.int64) for name in (Fact.FAILED_YEARS, Fact.FAILED_SEEDS)]
     found: BoolArray = (counts[0] > 0) | (counts[1] > 0)
     return found
 
 
 def unranked_reasons(frame: pd.DataFrame, names: Texts) -> Texts:
-    """Of each row, why it has no rank; empty where it has one."""
+    """Of each row, why it has no rank; empty if it has one."""
     found = np.full(len(frame), "", dtype=object)
     for name in set(names):
-        empty = (names == name) & frame[f"{name}_mean"].isna().to_numpy(dtype=bool)
-        found[empty] = frame[f"{name}_reason"].to_numpy(dtype=object)[empty]
+        empty = (names == name) & frame[metric_column(name, "mean")].isna().to_numpy(dtype=bool)
+        found[empty] = frame[metric_column(name, "reason")].to_numpy(dtype=object)[empty]
     found[_knows_the_truth(frame)] = "an upper bound: it is told the truth"
     for row in np.flatnonzero(incomplete(frame)):
-        years, seeds = (int(frame[name].iloc[row]) for name in (FAILED_YEARS, FAILED_SEEDS))
+        years, seeds = (int(frame[name].iloc[row]) for name in (Fact.FAILED_YEARS, Fact.FAILED_SEEDS))
         found[row] = f"incomplete: {years} test years or folds failed with {seeds} seeds"
     return found
 

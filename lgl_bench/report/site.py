@@ -8,21 +8,24 @@ from typing import Any
 
 from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
-from lgl_bench.report.cost import cost_panel
-from lgl_bench.report.critical import critical_panel
-from lgl_bench.report.delay import delay_panel
-from lgl_bench.report.folder import replacing
-from lgl_bench.report.method_page import Places, references, standings
-from lgl_bench.report.metrics import METRICS
-from lgl_bench.report.names import shape, slug
-from lgl_bench.report.notices import notices, runs_of
-from lgl_bench.report.over_time import curve_table, leaders_panel
-from lgl_bench.report.panel import Panel, Table
-from lgl_bench.report.rows import Place, Row, report_rows
-from lgl_bench.report.sources import Source, read_sources
-from lgl_bench.report.stream_facts import StreamFacts, stream_facts, stream_panels
-from lgl_bench.report.sweeps import alpha_panel, sensitivity_panel
-from lgl_bench.report.tables import write_table
+from lgl_bench.core.grammar import without_values
+from lgl_bench.leaderboard.table.names import BOARD_FILE
+from lgl_bench.report.data.metrics import METRICS
+from lgl_bench.report.data.names import slug
+from lgl_bench.report.data.notices import notices, runs_of
+from lgl_bench.report.data.rows import Place, ShownRow, report_rows
+from lgl_bench.report.data.sources import ReportInput, read_sources
+from lgl_bench.report.data.stream_facts import StreamFacts, stream_facts
+from lgl_bench.report.data.tables import rows_table, write_table
+from lgl_bench.report.pages.method import Places, references, standings
+from lgl_bench.report.panels.cost import cost_panel
+from lgl_bench.report.panels.critical import critical_panel
+from lgl_bench.report.panels.delay import delay_panel
+from lgl_bench.report.panels.over_time import curve_table, leaders_panel
+from lgl_bench.report.panels.panel import Panel
+from lgl_bench.report.panels.stream import stream_panels
+from lgl_bench.report.panels.sweeps import alpha_panel, sensitivity_panel
+from lgl_bench.report.site_folder import replacing
 
 _HERE = Path(__file__).parent
 
@@ -52,7 +55,7 @@ def build_site(
 
 
 class _Site:
-    def __init__(self, folder: Path, sources: list[Source], data_dir: Path | None, command: str) -> None:
+    def __init__(self, folder: Path, sources: list[ReportInput], data_dir: Path | None, command: str) -> None:
         self.folder = folder
         self.sources = sources
         self.data_dir = data_dir
@@ -60,7 +63,7 @@ class _Site:
         self.pages = 0
         self.places = list(dict.fromkeys(row.place for row in self.rows))
         self.streams = sorted({place.stream for place in self.places})
-        self.methods: dict[tuple[str, str], list[Row]] = {}
+        self.methods: dict[tuple[str, str], list[ShownRow]] = {}
         for row in self.rows:
             self.methods.setdefault(row.method, []).append(row)
         self.templates = _templates()
@@ -88,10 +91,10 @@ class _Site:
             self._method(method, rows, standing)
 
     def _index(self) -> None:
-        from lgl_bench.report.views import boards, choices
+        from lgl_bench.report.pages.boards import boards, choices
 
         ranked = [row for row in self.rows if not row.threshold and row.rank is not None]
-        leaders: dict[Place, list[Row]] = {}
+        leaders: dict[Place, list[ShownRow]] = {}
         for row in ranked:
             leaders.setdefault(row.place, []).append(row)
         self._page(
@@ -103,9 +106,9 @@ class _Site:
             leaders=list(leaders.items()),
             notices=notices(self.sources, self.rows),
             counts=(len(self.streams), len(self.methods), len(self.rows)),
-            seeds=max((row.figures[row.ranks_by].seeds or 0 for row in self.rows), default=0),
+            seeds=max((row.figures[row.ranks_by].n_seeds or 0 for row in self.rows), default=0),
         )
-        write_table(_all_rows(self.rows), self.folder / "data" / "leaderboard.csv")
+        write_table(rows_table(self.rows), self.folder / "data" / BOARD_FILE)
 
     def _figures(self) -> None:
         panels = [
@@ -119,7 +122,7 @@ class _Site:
         self._page("figures.html", "figures.html", title="Figures", panels=self._written(panels))
 
     def _stream(self, name: str, facts: StreamFacts) -> None:
-        from lgl_bench.report.views import boards
+        from lgl_bench.report.pages.boards import boards
 
         rows = [row for row in self.rows if row.place.stream == name]
         panels = stream_panels(facts, slug(name))
@@ -136,7 +139,7 @@ class _Site:
             static=bool(facts.years) and len(facts.years) < 2,
         )
 
-    def _method(self, method: tuple[str, str], rows: list[Row], places: Places) -> None:
+    def _method(self, method: tuple[str, str], rows: list[ShownRow], places: Places) -> None:
         found = standings(rows, places)
         name = slug(*method)
         drawn = [one for one in found if one.chart is not None]
@@ -155,7 +158,7 @@ class _Site:
             table=f"curve-{name}.csv",
         )
 
-    def _of(self, place: Place) -> list[Row]:
+    def _of(self, place: Place) -> list[ShownRow]:
         return [row for row in self.rows if row.place == place]
 
     def _checksum(self, stream: str) -> str:
@@ -182,7 +185,7 @@ def _templates() -> Any:
         raise UsageError("--html needs jinja2; install it with: pip install 'lgl-bench[report]'") from error
     from markupsafe import Markup
 
-    from lgl_bench.report.views import NOT_ABOVE_FLOOR, amount, said_of, standing_in_words
+    from lgl_bench.report.pages.boards import NOT_ABOVE_FLOOR, amount, standing_in_words, tooltip
 
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
@@ -191,43 +194,14 @@ def _templates() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    # Drawings are made by svg.py, which escapes every text itself.
-    made.filters |= {"drawing": Markup, "amount": amount, "shape": shape, "said": said_of, "slug": slug}
-    made.filters |= {"standing_in_words": standing_in_words}
+    # Drawings are made in svg/, which escapes every text itself.
+    made.filters |= {"drawing": Markup, "amount": amount, "slug": slug}
+    made.filters |= {"without_values": without_values, "tooltip": tooltip, "standing_in_words": standing_in_words}
     made.globals |= {"NOT_ABOVE_FLOOR": NOT_ABOVE_FLOOR}
     return made
 
 
-def _title(sources: list[Source]) -> str:
+def _title(sources: list[ReportInput]) -> str:
     titles = [str(one.plan.suite.get("title", "")) for one in sources if one.plan]
     distinct = list(dict.fromkeys(title for title in titles if title))
     return distinct[0] if len(distinct) == 1 else "Open-world lifelong graph learning"
-
-
-def _all_rows(rows: list[Row]) -> Table:
-    columns = [
-        "place",
-        "rank",
-        "standing",
-        "unranked_reason",
-        "above_floor",
-        "backbone",
-        "head",
-        "detector",
-        "threshold",
-        "preset",
-    ]
-    parts = ("mean", "std", "lo", "hi", "seeds", "years", "reason")
-    columns += [f"{metric}_{part}" for metric in METRICS for part in parts]
-    columns += ["fit_seconds", "peak_memory_mb", "trust", "chosen"]
-    found = []
-    for row in rows:
-        cells: list[object] = [row.place.label, row.rank, row.standing, row.unranked_reason, row.above_floor]
-        cells += [row.backbone, row.head, row.detector, row.threshold, row.preset]
-        cells += [_rounded(getattr(row.figures[metric], part)) for metric in METRICS for part in parts]
-        found.append([*cells, _rounded(row.fit_seconds), _rounded(row.peak_memory_mb), row.facts["trust"], row.chosen])
-    return Table(columns, found)
-
-
-def _rounded(value: object) -> object:
-    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -18,7 +18,7 @@ _MOST_YEARS = 24
 
 
 def sparkline(values: Sequence[float | None], low: float | None = None, high: float | None = None) -> str:
-    """One sign a value, higher for more; a dot where there is none.
+    """One sign per value, higher for more; a dot if there is none.
 
     >>> sparkline([0.1, None, 0.5, 0.9])
     '▁·▅█'
@@ -48,7 +48,7 @@ def board_table(
         frame: Leaderboard rows.
         header: Of the columns to show.
         rows: Their cells, one list for each row of `frame`.
-        years: Year rows, as `years.parquet` holds them; None where there are none.
+        years: Year rows, as `years.parquet` holds them; None if there are none.
         width: Of the terminal.
     """
     if not len(frame):

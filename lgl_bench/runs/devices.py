@@ -24,8 +24,16 @@ def memory() -> float:
     return total / 2**20
 
 
+def held_memory(pid: int | None = None) -> float:
+    """MiB that a process holds, this one unless another is named; 0 if it has ended."""
+    try:
+        return float(psutil.Process(pid).memory_info().rss) / 2**20
+    except psutil.Error:
+        return 0.0
+
+
 def device_named(name: str) -> str:
-    """The device to compute on, "cpu" or "cuda"; "auto" takes the GPU where torch and DGL can use one."""
+    """The device to compute on, "cpu" or "cuda"; "auto" takes the GPU if torch and DGL can use one."""
     if name not in ("auto", "cpu", "cuda"):
         raise UsageError(f"--device {name}: it is auto, cpu or cuda")
     if name == "cpu":
@@ -37,7 +45,7 @@ def device_named(name: str) -> str:
 
 
 def _no_cuda() -> str:
-    """Why there is no GPU to be used; empty where there is."""
+    """Why there is no GPU to be used; empty if there is one."""
     import torch
 
     if not torch.cuda.is_available():

@@ -1,33 +1,64 @@
 """What a plan will cost, before anything is trained: rough by nature, and said to be.
 
-Time counts the multiplications of a fit and divides by a speed measured once a backbone (one thread of a 2020s CPU);
-memory counts features, activations and arcs; checkpoints are counted exactly but
-for classes that become known on the way.
+Time counts the multiplications of a fit and divides by a speed measured once per backbone (one thread of a 2020s CPU),
+a slow one for a backbone that nobody has measured; memory counts features, activations and arcs; checkpoints are
+counted exactly but for classes that become known on the way.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lgl_bench.core.errors import LglBenchError, PluginError, reason_of
 from lgl_bench.core.types import Sparse
+from lgl_bench.plans.fits import ChainSpec, Unit
+from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.devices import cores
-from lgl_bench.runs.plan import Plan
-from lgl_bench.runs.settings import Settings
+from lgl_bench.runs.options import Settings
 from lgl_bench.runs.store import RunStore
-from lgl_bench.runs.units import ChainSpec, Unit
 from lgl_bench.streams.stream import Stream
 
-# Seconds a million multiply-adds of one epoch, seconds a step and layer whatever their size, and seconds a fit: fitted
-# to the fits of the twins, acl-venues and arxiv-structure, rounded up.
-_SPEED = {"gcn": 0.0004, "graphsage": 0.0006, "gat": 0.0004, "graph-mlp": 0.00004, "mlp": 0.0004}
+if TYPE_CHECKING:
+    from lgl_bench.training.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What an epoch of a backbone costs.
+
+    Attributes:
+        seconds: Per million multiply-adds.
+        batches: Whether it walks in batches of the parameter `batch`, if that is given.
+        drawn: Vertices of its one step; None for all.
+    """
+
+    seconds: float
+    batches: bool = False
+    drawn: int | None = None
+
+
+# Fitted to the fits of the twins, acl-venues and arxiv-structure, rounded up; so are the seconds per step and layer,
+# whatever their size, and the seconds per fit.
+_COSTS = {
+    "gcn": _Cost(0.0004),
+    "graphsage": _Cost(0.0006, batches=True),
+    "gat": _Cost(0.0004),
+    "graph-mlp": _Cost(0.00004, drawn=2000),
+    "mlp": _Cost(0.0004),
+}
+_UNKNOWN = _Cost(0.001, batches=True)
 _STEP = 0.001
 _FIT = 0.03
 # Scoring, deciding and grading beside an hour of training, in hours.
 _SCORING = 0.25
 # What a worker holds before it has read anything: Python, torch and DGL.
 _WORKER_MB = 450
+# Every batch reads a large part of the graph, so that from so many on no work is added.
+_MOST_PASSES = 5
 
 
 def estimate(plan: Plan, streams: dict[str, Stream], settings: Settings) -> dict[str, Any]:
@@ -61,26 +92,27 @@ def estimate(plan: Plan, streams: dict[str, Stream], settings: Settings) -> dict
 def fit_seconds(unit: Unit, stream: Stream) -> float:
     """Time of one fit."""
     chain = unit.chain
+    cost = _COSTS.get(chain.backbone, _UNKNOWN)
     vertices, arcs, entries = _sizes(unit.time, stream)
-    layers, hidden = int(chain.parameters.get("layers", 2)), _width(chain)
-    steps = _steps(chain, vertices)
-    work = float(entries * hidden) + (layers - 1) * vertices * hidden**2 + layers * arcs * hidden
-    if chain.backbone == "graph-mlp":
-        batch = min(vertices, 2000)
+    layers, hidden = int(_number(chain, "layers", 2)), _width(chain)
+    steps = _steps(chain, vertices) if cost.batches else 1
+    if cost.drawn is None:
+        work = float(entries * hidden) + (layers - 1) * vertices * hidden**2 + layers * arcs * hidden
+        work *= min(steps, _MOST_PASSES)
+    else:
+        batch = min(vertices, cost.drawn)
         work = (batch / max(vertices, 1)) * (entries * hidden) + 6 * batch * batch * hidden
-    elif chain.backbone == "graphsage":
-        # Every batch reads a large part of the graph.
-        work *= min(steps, 5)
-    return _FIT + chain.epochs * (steps * layers * _STEP + work / 1e6 * _SPEED.get(chain.backbone, 0.001))
+    return _FIT + chain.epochs * (steps * layers * _STEP + work / 1e6 * cost.seconds)
 
 
 def memory_mb(chain: ChainSpec, stream: Stream) -> float:
     """Memory of the largest fit of a chain."""
     vertices, arcs, entries = _sizes(stream.times[-1], stream)
-    hidden, layers = _width(chain), int(chain.parameters.get("layers", 2))
-    floats = entries * 3 + vertices * hidden * layers * 6 + arcs * (8 + 4 * int(chain.parameters.get("heads", 1)))
-    if chain.backbone == "graph-mlp":
-        floats += 3 * min(vertices, 2000) ** 2
+    hidden, layers, heads = _width(chain), int(_number(chain, "layers", 2)), int(_number(chain, "heads", 1))
+    floats = entries * 3 + vertices * hidden * layers * 6 + arcs * (8 + 4 * heads)
+    drawn = _COSTS.get(chain.backbone, _UNKNOWN).drawn
+    if drawn is not None:
+        floats += 3 * min(vertices, drawn) ** 2
     return floats * 4 / 2**20
 
 
@@ -95,9 +127,22 @@ def checkpoint_mb(chain: ChainSpec, stream: Stream) -> float:
     try:
         with torch.device("meta"):  # shapes without numbers: weights that would not fit are counted, not allocated
             model = build_model(*shape)
-    except (NotImplementedError, RuntimeError):  # a plugin that computes with its weights needs the numbers
-        model = build_model(*shape)
+    except Exception:  # a plugin that computes with its weights needs the numbers, and may raise anything without
+        model = _built(chain, lambda: build_model(*shape))
     return float(sum(weight.numel() * weight.element_size() for weight in model.state_dict().values())) / 2**20
+
+
+def _built(chain: ChainSpec, build: Callable[[], Model]) -> Model:
+    """The model; whatever a plugin raises becomes a PluginError that names it."""
+    try:
+        return build()
+    except LglBenchError:
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"the backbone {chain.backbone} with {chain.parameters} and the head {chain.head} cannot be made: "
+            f"{reason_of(error)}"
+        ) from error
 
 
 def _sizes(time: int, stream: Stream) -> tuple[int, int, int]:
@@ -109,11 +154,18 @@ def _sizes(time: int, stream: Stream) -> tuple[int, int, int]:
 
 
 def _width(chain: ChainSpec) -> int:
-    return int(chain.parameters.get("hidden", 64)) * int(chain.parameters.get("heads", 1))
+    return int(_number(chain, "hidden", 64)) * int(_number(chain, "heads", 1))
 
 
 def _steps(chain: ChainSpec, vertices: int) -> int:
-    batch = float(chain.parameters.get("batch", 0))
-    if chain.backbone != "graphsage" or not batch:
+    """Steps of an epoch that walks in batches; one if no batch is given."""
+    batch = _number(chain, "batch", 0)
+    if batch <= 0:
         return 1
     return max(1, round(1 / batch if batch < 1 else vertices / batch))
+
+
+def _number(chain: ChainSpec, name: str, default: float) -> float:
+    """A parameter of the backbone; the default if it is not given, or is no number in a backbone of somebody's own."""
+    value = chain.parameters.get(name, default)
+    return float(value) if isinstance(value, int | float) else default

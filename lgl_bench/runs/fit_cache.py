@@ -1,22 +1,21 @@
-"""The fits of a run as its driver sees them: written in the background, with weights held until nobody needs them."""
+"""The fits of a run as it sees them: on the disk or on the way there, with weights held until nobody needs them."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from functools import partial
 
 import pandas as pd
 
 from lgl_bench.core.errors import LglBenchError
-from lgl_bench.runs.execute import Fitted
+from lgl_bench.plans.fits import Unit
+from lgl_bench.plans.plan import Plan
+from lgl_bench.runs.answer_digests import column_digests
 from lgl_bench.runs.lineage import predecessor
-from lgl_bench.runs.plan import Plan
+from lgl_bench.runs.options import Checkpoints
+from lgl_bench.runs.orders import Fitted
 from lgl_bench.runs.records import FitRecord
-from lgl_bench.runs.settings import Checkpoints
 from lgl_bench.runs.store import RunStore, weights_digest
-from lgl_bench.runs.units import Unit, column_digests
+from lgl_bench.runs.writer import BackgroundWriter
 
 
 class LostWeightsError(LglBenchError):
@@ -24,23 +23,22 @@ class LostWeightsError(LglBenchError):
 
 
 class FitCache:
-    """Records and weights of fits, on the disk or on the way there.
+    """Records and weights of fits.
 
     Args:
         plan: Whose units.
         store: Where they go.
         checkpoints: Which weights are kept on the disk.
-        again: Whether every fit of the plan is made again: one in the store counts only once this run has written it.
+        force: Whether every fit of the plan is made again: one in the store counts only once this run has written it.
     """
 
-    def __init__(self, plan: Plan, store: RunStore, checkpoints: Checkpoints, *, again: bool = False) -> None:
+    def __init__(self, plan: Plan, store: RunStore, checkpoints: Checkpoints, *, force: bool = False) -> None:
         self.store, self.checkpoints = store, checkpoints
         self._units = {unit.key: unit for unit in plan.all_units}
-        self._outstanding = set(self._units) if again else set()
+        self._outstanding = set(self._units) if force else set()
         self._weights: dict[str, bytes] = {}
         self._status: dict[str, str] = {}
-        self._writer = ThreadPoolExecutor(max_workers=1)
-        self._pending: deque[Future[None]] = deque()
+        self._writer = BackgroundWriter()
 
     def status(self, key: str) -> str | None:
         """How a fit ended; None if there is none."""
@@ -52,11 +50,11 @@ class FitCache:
         return found
 
     def record(self, key: str) -> FitRecord | None:
-        """What fit.json holds; None if there is none that counts."""
+        """The record of a fit; None if there is none that counts."""
         return None if key in self._outstanding else self.stored(key)
 
     def stored(self, key: str) -> FitRecord | None:
-        """What fit.json holds, whether or not it is to be made again."""
+        """The record of a fit, whether or not it is to be made again."""
         self.flush()
         return self.store.fit(key)
 
@@ -112,7 +110,7 @@ class FitCache:
             record = record.but(weights=weights_digest(weights))
         sources = {} if answers is None else column_digests(answers.columns)
         kept = weights if self.checkpoints != "none" else None
-        self._enqueue_write(self._write, key, record, kept, answers, sources, replace)
+        self._writer.enqueue(partial(self.store.write_fit, key, record, kept, answers, sources, replace=replace))
 
     def release(self, unit: Unit) -> None:
         """Drops the weights a unit went on from, once nothing is left to do for it.
@@ -124,26 +122,8 @@ class FitCache:
             return
         self._weights.pop(before.key, None)
         if self.checkpoints == "last":
-            self._enqueue_write(self.store.drop_weights, before.key)
+            self._writer.enqueue(partial(self.store.drop_weights, before.key))
 
     def flush(self) -> None:
         """Waits until everything is on the disk."""
-        while self._pending:
-            self._pending.popleft().result()
-
-    def _write(
-        self,
-        key: str,
-        record: FitRecord,
-        weights: bytes | None,
-        answers: pd.DataFrame | None,
-        sources: dict[str, str],
-        replace: bool,
-    ) -> None:
-        self.store.write_fit(key, record, weights, answers, sources, replace=replace)
-
-    def _enqueue_write(self, job: Callable[..., None], *given: Any) -> None:
-        """Writes in the background, in order, so that a free worker gets its next order before the disk is done."""
-        self._pending.append(self._writer.submit(job, *given))
-        while self._pending and self._pending[0].done():
-            self._pending.popleft().result()
+        self._writer.flush()

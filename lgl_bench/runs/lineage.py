@@ -3,17 +3,17 @@
 A unit that is skipped trains nothing, which is known when planning, so it is nobody's parent: the parent of a unit is
 the last one before it that is not skipped. Whether a fit goes well is known only once it has ended: a unit goes on from
 the nearest ancestor whose fit is ok. That model is also what a temporal unit is calibrated with, under a cold restart
-too. `answers.answer_tasks` keeps the same rule while it walks.
+too. `answering.answer_tasks` keeps the same rule while it walks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from lgl_bench.runs.plan import Plan
+from lgl_bench.plans.fits import Unit
+from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
-from lgl_bench.runs.units import Unit
 
 
 def predecessor(unit: Unit, units: Mapping[str, Unit], status: Callable[[str], str | None]) -> Unit | None:

@@ -17,7 +17,7 @@ from lgl_bench.streams.stream import Stream
 def matrix_row(
     predict: Callable[[Graph], IntArray], known: IntArray, tasks: list[Task], stream: Stream
 ) -> dict[str, float | None]:
-    """Accuracy of one model on the vertices of every year from t0 on, by year; None where no class of them is known.
+    """Accuracy of one model on the vertices of every year from t0 on, by year; None if no class of them is known.
 
     Args:
         predict: The model: a class for every vertex of a graph.

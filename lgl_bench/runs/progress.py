@@ -1,18 +1,33 @@
-"""What a run tells while it goes on: events for progress bars and logs, and the best method so far."""
+"""What a run reports while it goes on: events for progress bars and logs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
 
-import numpy as np
-import pandas as pd
+from lgl_bench.plans.fits import Unit
+from lgl_bench.runs.answer_columns import AnswerColumns
+from lgl_bench.runs.orders import Order
 
-from lgl_bench.metrics.ranking import auroc
-from lgl_bench.runs.units import Unit
-from lgl_bench.streams.lookup import positions
-from lgl_bench.streams.stream import Stream
+Kind: TypeAlias = Literal["start", "epoch", "done", "failed"]
+
+
+@dataclass(slots=True)
+class Counts:
+    """How a run goes.
+
+    Attributes:
+        units: Units there are to do.
+        done: Units that have ended.
+        failed: What failed, with the reason.
+        busy_seconds: Spent training and scoring, all workers together.
+    """
+
+    units: int = 0
+    done: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    busy_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +40,13 @@ class Event:
         done: Units that have ended.
         total: Units there are to do.
         failed: Failures so far.
-        epoch: Of the fit at hand; 0 where it is not known.
-        seconds: What the unit took to train and score, where it has ended.
+        epoch: Of the fit under way; 0 if it is not known.
+        seconds: What the unit took to train and score, if it has ended.
         reason: Why it failed.
-        best: The best method so far on the unit's stream, with its AUROC; empty where there is none.
+        best: The best method so far on the unit's stream, with its AUROC; empty if there is none.
     """
 
-    kind: Literal["start", "epoch", "done", "failed"]
+    kind: Kind
     unit: Unit
     done: int
     total: int
@@ -41,7 +56,7 @@ class Event:
     reason: str = ""
     best: str = ""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, str | int | float]:
         """The event as plain values, for a log."""
         chain = self.unit.chain
         return {
@@ -67,35 +82,37 @@ class Event:
 Listener = Callable[[Event], None]
 
 
-class Best:
-    """Keeps, for every method, the AUROC of the answers so far, each year weighted by its new vertices.
+class BestSoFar(Protocol):
+    """Keeps the best method of a run for its progress; grading knows how."""
 
-    It serves the progress bar only: the leaderboard is made from the store.
-    """
-
-    def __init__(self, streams: dict[str, Stream]) -> None:
-        self.streams = streams
-        self._places = {name: positions(stream.ids) for name, stream in streams.items()}
-        self._sums: dict[str, dict[str, tuple[float, int]]] = {}
-
-    def note(self, unit: Unit, answers: pd.DataFrame, known: list[int]) -> None:
+    def add(self, unit: Unit, answers: AnswerColumns, known: list[int]) -> None:
         """Takes the answers of a unit in."""
-        stream = unit.chain.stream
-        labels = self.streams[stream].labels[self._places[stream](answers["vertex"].to_numpy())]
-        new = ~np.isin(labels, known)
-        for column in answers.columns:
-            if str(column).startswith("novelty:"):
-                value = auroc(new, answers[column].to_numpy()).value
-                if value is not None:
-                    name = f"{unit.chain.backbone} {str(column).removeprefix('novelty:')}"
-                    total, count = self._sums.setdefault(stream, {}).get(name, (0.0, 0))
-                    weight = int(new.sum())
-                    self._sums[stream][name] = total + value * weight, count + weight
 
     def on(self, stream: str) -> str:
-        """The best method on a stream."""
-        means = {name: total / count for name, (total, count) in self._sums.get(stream, {}).items()}
-        if not means:
-            return ""
-        name = max(means, key=lambda one: means[one])
-        return f"{name} {means[name]:.3f}"
+        """The best method on a stream, with its value."""
+
+
+class Reporter:
+    """Tells a listener what happens, with how the run goes.
+
+    Args:
+        counts: Of the run.
+        listener: Is told; None for nobody.
+        best: Keeps the best method so far.
+    """
+
+    def __init__(self, counts: Counts, listener: Listener | None, best: BestSoFar | None) -> None:
+        self._counts, self._listener, self._best = counts, listener, best
+
+    def report(self, kind: Kind, unit: Unit, *, epoch: int = 0, seconds: float = 0.0, reason: str = "") -> None:
+        """Reports an event."""
+        if self._listener is None:
+            return
+        best = self._best.on(unit.chain.stream) if self._best is not None else ""
+        counts = self._counts
+        event = Event(kind, unit, counts.done, counts.units, len(counts.failed), epoch, seconds, reason, best)
+        self._listener(event)
+
+    def epoch(self, order: Order, epoch: int) -> None:
+        """Reports the epoch that the fit of an order has reached."""
+        self.report("epoch", order.unit, epoch=epoch)

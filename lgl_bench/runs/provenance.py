@@ -1,37 +1,27 @@
-"""What made a row: versions, and the commit where the package runs from a checkout."""
+"""What made a row: versions, and the commit if the package runs from a checkout."""
 
 from __future__ import annotations
 
 import datetime
-import platform
 import subprocess
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
-from lgl_bench import __version__
+from lgl_bench.core.versions import versions
 
 
 def provenance() -> dict[str, str]:
     """Time, versions and commit, as columns of the leaderboard."""
-    import dgl
-    import torch
-
     return {
         "created_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "lgl_bench": __version__,
-        "torch": torch.__version__,
-        "dgl": dgl.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
+        **versions("lgl_bench", "torch", "dgl", "numpy", "python"),
         "git_commit": commit(),
     }
 
 
 @cache
 def commit() -> str:
-    """Commit of the checkout this package runs from, "-dirty" where its code was changed; empty without one."""
+    """Commit of the checkout this package runs from, "-dirty" if its code was changed; empty without one."""
     package = Path(__file__).resolve().parents[1]
     # A package installed into a folder under somebody else's repository is not tracked there.
     if _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from lgl_bench.core.errors import DataError, LglBenchWarning
+from lgl_bench.core.validation import first_problem
 
 Status: TypeAlias = Literal["ok", "skipped", "failed", "diverged"]
 Sha256: TypeAlias = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
@@ -30,7 +31,7 @@ class AnswersRecord(BaseModel):
 
     Attributes:
         sha256: Of the file.
-        sources: Digest of the code behind each `EXPR` and `EXPR|THRESHOLD` that the file holds; empty if nobody said.
+        sources: Digest of the code behind each `EXPR` and `EXPR|THRESHOLD` that the file holds; empty if not known.
     """
 
     model_config = _KEPT
@@ -107,10 +108,7 @@ def parse_fit(text: bytes, path: str) -> FitRecord:
     try:
         return FitRecord.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])[:200]
-        what = f"field {ascii(place)}: {first['msg']}" if place else str(first["msg"])
-        raise DamagedError(f"{path} is no record of a fit: {' '.join(what.split())[:300]}") from error
+        raise DamagedError(f"{path} is no record of a fit: {first_problem(error)}") from error
 
 
 def dump_fit(record: FitRecord) -> bytes:

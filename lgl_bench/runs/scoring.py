@@ -14,7 +14,7 @@ from lgl_bench.core.expressions import Expression, build
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Scores, Task
 from lgl_bench.detectors import Calibration, Detector, checked, detectors
 from lgl_bench.detectors.mapping import Mapping, learn_mapping, mapped
-from lgl_bench.runs.presets import Preset
+from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.thresholds import thresholds
 from lgl_bench.thresholds.oracle import Oracle
 from lgl_bench.training.model import Model, build_model
@@ -45,9 +45,9 @@ class Method:
         The oracle is in no part: it decides where the truth is.
         """
         usual = tuple(one for one in self.thresholds if thresholds.is_built_in(one.name))
-        told = tuple(one for one in usual if thresholds.get(one.name) is not Oracle)
+        without_oracle = tuple(one for one in usual if thresholds.get(one.name) is not Oracle)
         for detector in self.detectors:
-            yield Part(detector, told)
+            yield Part(detector, without_oracle)
             yield from (Part(detector, (one,), scored=False) for one in self.thresholds if one not in usual)
 
 
@@ -144,7 +144,7 @@ def calibration_of(now: Trained, before: Trained | None, seed: int) -> Calibrati
         last = before.task
         return Calibration(before.model, last.train, before.fit_vertices, last.test, last.scored, seed=seed)
     seen = now.fit_vertices
-    return Calibration(now.model, task.train, seen, task.train.graph, seen, trained_on=True, seed=seed)
+    return Calibration(now.model, task.train, seen, task.train.graph, seen, seed=seed)
 
 
 class Scorer:

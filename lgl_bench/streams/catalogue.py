@@ -12,10 +12,11 @@ from pydantic import ValidationError
 
 from lgl_bench.core.errors import DataError, UnknownNameError, UsageError, quoted
 from lgl_bench.core.expressions import parse
-from lgl_bench.core.fields import first_problem
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.resources import shipped
+from lgl_bench.core.validation import first_problem
 from lgl_bench.streams.describe import describe
-from lgl_bench.streams.fetch import Download, fetch
+from lgl_bench.streams.download.fetch import Download, fetch
 from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.importers import importers
 from lgl_bench.streams.manifest import Manifest, check_parts, check_statistics, read_manifest
@@ -77,7 +78,7 @@ def load(name: str, folder: Path | None = None, *, features: bool = True) -> Str
 
 def is_twin(name: str) -> bool:
     """Whether a name is an embedded twin's, as it is or with some of its recipe changed."""
-    return name.partition("(")[0] in twins()
+    return plugin_name(name) in twins()
 
 
 def twin(name: str) -> Stream:
@@ -101,8 +102,8 @@ def twin(name: str) -> Stream:
 
 
 def published_t0(name: str) -> int | None:
-    """The t0 that the manifest of a stream, or of a twin's original, has; None where there is none."""
-    original = name.partition("(")[0].removesuffix(TWIN)
+    """The t0 that the manifest of a stream, or of a twin's original, has; None if there is none."""
+    original = plugin_name(name).removesuffix(TWIN)
     manifest = manifests().get(original)
     return manifest.t0 if manifest else None
 
@@ -117,7 +118,7 @@ def import_stream(
     options: dict[str, str] | None = None,
     force: bool = False,
 ) -> Stream:
-    """Imports a stream into the data folder, checked against its manifest where it has one."""
+    """Imports a stream into the data folder, checked against its manifest if it has one."""
     folder = data_folder(folder)
     manifest = manifests().get(name)
     if name in twins() or name.endswith(TWIN):

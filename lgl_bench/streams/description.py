@@ -1,4 +1,4 @@
-"""What `stream.json` says of a stream, field by field, sealed by the sha256 of the rest."""
+"""The record of a stream, `stream.json`, field by field, sealed by the sha256 of the rest."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.types import Sparse
+from lgl_bench.core.validation import first_problem
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream, StreamInfo
 
@@ -21,7 +22,7 @@ _Time = Annotated[StrictInt, Field(gt=-(2**53), lt=2**53)]
 _Digest = Annotated[StrictStr, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Description(BaseModel):
+class StreamRecord(BaseModel):
     """The fields of `stream.json`.
 
     Attributes:
@@ -58,7 +59,7 @@ class Description(BaseModel):
         return self
 
     def info(self) -> StreamInfo:
-        """What is told about the stream beside its arrays."""
+        """What is known about the stream besides its arrays."""
         return StreamInfo(
             self.name, self.source, self.licence, self.citation, self.t0, self.class_names, dict(self.imported)
         )
@@ -96,7 +97,7 @@ def describe_stream(stream: Stream, files: dict[str, str]) -> str:
     return json.dumps(described, indent=1) + "\n"
 
 
-def read_description(folder: Path) -> Description:
+def read_description(folder: Path) -> StreamRecord:
     """The contents of `stream.json`, checked against the sha256 it holds of itself and field by field."""
     path = Path(folder) / "stream.json"
     if not path.is_file():
@@ -113,11 +114,9 @@ def read_description(folder: Path) -> Description:
     if described.get("sha256") != seal(described):
         raise DataError(f"{path} was changed after it was written; import the stream again")
     try:
-        return Description.model_validate(described)
+        return StreamRecord.model_validate(described)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{path}: {place or 'it'}: {first['msg']}; import the stream again") from error
+        raise DataError(f"{path}: {first_problem(error)}; import the stream again") from error
 
 
 def seal(described: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from lgl_bench.core.types import IntArray
 
 
 def class_drift(before: IntArray, after: IntArray) -> float | None:
-    """Total variation distance between two class distributions, in [0, 1]; None where one is empty.
+    """Total variation distance between two class distributions, in [0, 1]; None if one is empty.
 
     >>> class_drift(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
     0.5

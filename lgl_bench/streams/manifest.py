@@ -1,4 +1,4 @@
-"""Manifests: one TOML a data set, saying where it comes from and what it must look like."""
+"""Manifests: one TOML per data set, with where it comes from and what it must look like."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lgl_bench.core.errors import DataError, StatisticsWarning, quoted
-from lgl_bench.core.fields import Flag, Line, Number, Whole, Word, first_problem
 from lgl_bench.core.toml import LONGEST_PATH, read_toml
+from lgl_bench.core.validation import Flag, Line, Number, Whole, Word, first_problem
 from lgl_bench.streams.generator import Recipe
 
 _LARGEST_PART = 2**30  # a larger member of a zip is left to the limits of its extraction
@@ -29,7 +29,7 @@ class _Strict(BaseModel):
 
 
 class File(_Strict):
-    """A file to download: mirrors in order, and its sha256 where it is known."""
+    """A file to download: mirrors in order, and its sha256 if it is known."""
 
     name: Word
     urls: tuple[Line, ...] = Field(min_length=1)
@@ -81,8 +81,8 @@ class Manifest(_Strict):
         format: The importer, by name.
         options: Options of the importer.
         t0: Last year of the first training task; None for a static graph.
-        parts: sha256 of files inside an archive or folder, where they are known.
-        twin: Recipe of the embedded twin, where there is one.
+        parts: sha256 of files inside an archive or folder, as far as they are known.
+        twin: Recipe of the embedded twin, if there is one.
     """
 
     name: Annotated[Word, Field(pattern="^[a-z0-9][a-z0-9-]*$")]
@@ -110,7 +110,7 @@ def read_manifest(path: Path) -> Manifest:
         return Manifest.model_validate(fields)
     except ValidationError as error:
         raise DataError(
-            f"the manifest {quoted(path, LONGEST_PATH)}: {first_problem(error)}; mend or remove it"
+            f"the manifest {quoted(path, LONGEST_PATH)}: {first_problem(error)}; correct or remove it"
         ) from error
 
 
@@ -155,12 +155,12 @@ def check_statistics(manifest: Manifest, figures: dict[str, Any]) -> None:
         if found is not None and abs(found - statistic.value) <= 0.5 * 10.0**-statistic.digits * (statistic.digits > 0):
             continue
         what = f"{statistic.figure} ({statistic.counts})" if statistic.counts else statistic.figure
-        told = (
+        problem = (
             f"{manifest.name}: {what}: expected {_short(statistic.value)} ({statistic.source}), found {_short(found)}"
         )
         if statistic.verified:
-            raise DataError(f"{told}; these are not the published files, or they are damaged")
-        warnings.warn(f"{told}; the published figure could never be checked", StatisticsWarning, stacklevel=2)
+            raise DataError(f"{problem}; these are not the published files, or they are damaged")
+        warnings.warn(f"{problem}; the published figure could never be checked", StatisticsWarning, stacklevel=2)
 
 
 def _figure(statistic: Statistic, figures: dict[str, Any]) -> float | None:

@@ -22,20 +22,20 @@ MOST_TIMES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RawGraph:
-    """A graph as a source gives it, nothing dropped yet.
+    """A graph as it comes from a source, nothing dropped yet.
 
     Attributes:
         ids: Vertex ids.
         born: Year of birth of each vertex.
-        labels: Class ids; -1 or missing where there is none.
-        features: One row a vertex.
+        labels: Class ids; -1 or missing if there is none.
+        features: One row per vertex.
         edges: (2, m) vertex ids, as many lines as the source has.
         split: Codes of a published split.
-        class_names: Name of each class id, where the source tells.
+        class_names: Name of each class id, if the source has them.
         vertex_file: File the vertices come from, for messages.
-        files: Files of "times", "labels" and "features" where they have their own, for messages.
+        files: Files of "times", "labels" and "features" if they have their own, for messages.
         edge_file: File the edges come from, for messages.
-        edge_lines: Line of each edge in that file, where it is not its number plus one.
+        edge_lines: Line of each edge in that file, if it is not its number plus one.
     """
 
     ids: npt.NDArray[Any]
@@ -145,7 +145,7 @@ def _whole(array: npt.NDArray[Any], what: str, file: str, lines: IntArray | None
         first = int(np.argmax(~good.reshape(-1)))
         place = _line(first % (good.shape[-1] or 1), lines, "row")
         why = "is too large" if array.dtype.kind == "u" else "is not a whole number"
-        raise DataError(f"{file}, {place}: the {what} {array.reshape(-1)[first]} {why}; mend the row")
+        raise DataError(f"{file}, {place}: the {what} {array.reshape(-1)[first]} {why}; correct the row")
     return values.astype(np.int64, copy=False)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from lgl_bench.core.fields import Flag, Number, Whole
+from lgl_bench.core.validation import Flag, Number, Whole
 
 _MOST_TIMES = 10_000
 _MOST_VERTICES = 200_000

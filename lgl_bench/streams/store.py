@@ -33,7 +33,7 @@ from lgl_bench.streams.columns import (
     vertex_columns,
     vertex_table,
 )
-from lgl_bench.streams.description import Description, describe_stream, file_name, read_description
+from lgl_bench.streams.description import StreamRecord, describe_stream, file_name, read_description
 from lgl_bench.streams.lookup import positions
 from lgl_bench.streams.stream import Stream
 
@@ -110,7 +110,7 @@ def open_stream(folder: Path, *, features: bool = True) -> Stream:
 
 
 def _read_arcs(
-    folder: Path, described: Description, ids: IntArray, vertex_ends: list[int]
+    folder: Path, described: StreamRecord, ids: IntArray, vertex_ends: list[int]
 ) -> tuple[IntArray, list[int]]:
     """Both directions of every edge by vertex position, and the number of edges up to each year."""
     arcs = np.empty((2, 2 * described.edges), dtype=np.int64)
@@ -141,7 +141,7 @@ def verify_stream(folder: Path) -> list[str]:
         if not path.is_file():
             found.append(f"{name} is missing")
         elif _digest(path) != expected:
-            found.append(f"{name} was changed: its sha256 is not the one noted in stream.json")
+            found.append(f"{name} was changed: its sha256 is not the one in stream.json")
     present = {str(path.relative_to(folder)) for path in folder.glob("snapshots/**/*") if path.is_file()}
     found += [f"{printable(name)} does not belong to the stream" for name in sorted(present - set(described.files))]
     if found:
@@ -151,7 +151,7 @@ def verify_stream(folder: Path) -> list[str]:
     except DataError as error:
         return [str(error)]
     if checksums[described.times[-1]] != described.stream_checksum:
-        found.append("the arrays do not give the stream_checksum noted in stream.json")
+        found.append("the stream_checksum of the arrays is not the one in stream.json")
     return found
 
 
@@ -177,7 +177,7 @@ def _write_files(stream: Stream, folder: Path) -> None:
     _digest(path, sync=True)
 
 
-def _check_files(folder: Path, described: Description) -> None:
+def _check_files(folder: Path, described: StreamRecord) -> None:
     """Whether bytes and rows of the files are those `stream.json` notes, before arrays of that size are made."""
     for kind, expected in (("vertices", described.vertices), ("edges", described.edges)):
         rows = 0
@@ -193,7 +193,7 @@ def _check_files(folder: Path, described: Description) -> None:
 
 @contextlib.contextmanager
 def _reading(
-    folder: Path, described: Description, time: int, kind: str, wanted: dict[str, ColumnType]
+    folder: Path, described: StreamRecord, time: int, kind: str, wanted: dict[str, ColumnType]
 ) -> Iterator[pa.Table]:
     """The columns of one file; what the caller finds wrong with them is said of that file."""
     with _opened(folder, described, file_name(time, kind)) as file:
@@ -201,7 +201,7 @@ def _reading(
 
 
 @contextlib.contextmanager
-def _opened(folder: Path, described: Description, name: str, digest: str = "") -> Iterator[pq.ParquetFile]:
+def _opened(folder: Path, described: StreamRecord, name: str, digest: str = "") -> Iterator[pq.ParquetFile]:
     """A file of the stream, with the sha256 that is given."""
     path = folder / name
     try:
@@ -218,7 +218,7 @@ def _opened(folder: Path, described: Description, name: str, digest: str = "") -
         raise DataError(f"{path} cannot be read: {error}; {_again(described)}") from error
 
 
-def _again(described: Description) -> str:
+def _again(described: StreamRecord) -> str:
     return f"'lgl-bench data verify {described.name}' lists all damage; import the stream again"
 
 

@@ -23,13 +23,13 @@ SPLIT_NAMES = ("none", "train", "validation", "test")
 
 @dataclass(frozen=True, slots=True)
 class StreamInfo:
-    """What is told about a stream beside its arrays.
+    """What is known about a stream besides its arrays.
 
     Attributes:
         name: The stream's own name; a twin never carries the name of its original.
         t0: The last year of the first training task; None for a static graph.
         class_names: Name of each class id.
-        imported: Counts noted while importing: edge lines read, self-loops and repeats dropped.
+        imported: Counts from the import: edge lines read, self-loops and repeats dropped.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Stream:
         info: Name, source, licence, t0, class names.
         ids: Vertex ids as the source numbers them.
         born: Year of birth of each vertex, ascending.
-        labels: Global class ids, -1 where a vertex has none.
+        labels: Global class ids, -1 if a vertex has none.
         features: One row a vertex.
         arcs: (2, 2m): arcs 2k and 2k+1 are the two directions of edge k, by vertex position.
         split: Code of a published split per vertex (see `SPLIT_NAMES`), or None.
@@ -111,7 +111,7 @@ class Stream:
         return found
 
     def upto(self, time: int, since: int | None = None) -> Snapshot:
-        """The graph of every vertex born up to `time`, and from `since` on where that is given.
+        """The graph of every vertex born up to `time`, and from `since` on if that is given.
 
         Without `since` nothing is copied: every array is a slice.
         """

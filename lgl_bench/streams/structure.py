@@ -1,6 +1,6 @@
 """Features from a paper's own reference list, known on the day it is published.
 
-For graphs whose official features are not at hand. A paper v with the references R(v) of its own or earlier
+For graphs whose official features are not available. A paper v with the references R(v) of its own or earlier
 years gets, in every dimension d,
 
     s1(v, d) = sum of sign(u, d) over u in R(v)          what it cites

@@ -1,4 +1,4 @@
-"""Graphs and features as DGL and torch want them, sharing memory with the stream's arrays."""
+"""Graphs as DGL and arrays as torch want them, sharing memory with the stream's arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from lgl_bench.core.types import Features, Graph, Sparse
+from lgl_bench.core.types import Graph
 
 if TYPE_CHECKING:
     import torch
@@ -28,13 +28,3 @@ def to_dgl(graph: Graph) -> Any:
 
     source, target = (shared_tensor(ends) for ends in graph.edges)
     return dgl.graph((source, target), num_nodes=graph.num_vertices)
-
-
-def feature_tensor(features: Features) -> torch.Tensor:
-    """Features as a tensor: dense, or sparse CSR."""
-    import torch
-
-    if not isinstance(features, Sparse):
-        return shared_tensor(features)
-    indptr, indices, values = (shared_tensor(array) for array in (features.indptr, features.indices, features.values))
-    return torch.sparse_csr_tensor(indptr, indices.long(), values, size=features.shape)

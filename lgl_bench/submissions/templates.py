@@ -66,7 +66,7 @@ class $cls(Detector):
     \"\"\"One minus the gap between the two largest class probabilities; higher is more novel.\"\"\"
 
     def score(self, model, graph):
-        \"\"\"One score a vertex, in [0, 1]; where yours has no bounds, set `bounded = False` in the class.\"\"\"
+        \"\"\"One score per vertex, in [0, 1]; if yours has no bounds, set `bounded = False` in the class.\"\"\"
         probabilities = torch.softmax(model.outputs(graph).logits.double(), dim=1)
         top = probabilities.topk(2, dim=1).values
         return (1.0 - (top[:, 0] - top[:, 1])).numpy()
@@ -78,7 +78,7 @@ _BACKBONE = """\
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.projection import Projection
+from lgl_bench.backbones.layers.projection import Projection
 
 
 @backbones.register("$name")

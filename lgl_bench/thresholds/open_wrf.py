@@ -13,7 +13,7 @@ import torch
 
 from lgl_bench.backbones import Shape
 from lgl_bench.backbones.gcn import GCN
-from lgl_bench.backbones.inputs import inputs_of
+from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Scores
 from lgl_bench.streams.tensors import shared_tensor

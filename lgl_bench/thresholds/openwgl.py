@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import scipy.stats
 
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import BoolArray, FloatArray, Scores
@@ -22,6 +21,8 @@ def openwgl_delta(probabilities: FloatArray, share: float = 0.1) -> float:
     >>> openwgl_delta(np.array([[0.9, 0.1], [0.6, 0.4], [1.0, 0.0]]), share=0.34).__round__(4)
     0.7167
     """
+    import scipy.stats  # a second to import, and few runs need it
+
     largest = probabilities.max(axis=1)
     # One-vs-rest sigmoids do not sum to 1; entropy takes the distribution they are proportional to.
     uncertainty = scipy.stats.entropy(probabilities + 1e-12, axis=1)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.inputs import Inputs, inputs_of
+from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Outputs, read_only
 from lgl_bench.heads import Head, heads
@@ -35,7 +35,7 @@ class Model(nn.Module):
         return Outputs(self.head.logits(output), z)
 
     def outputs(self, graph: Graph) -> Outputs:
-        """Logits and embeddings in evaluation mode; computed once a graph."""
+        """Logits and embeddings in evaluation mode; computed once per graph."""
         found = self._answers.get(id(graph))
         if found is None:
             self.eval()
@@ -93,24 +93,25 @@ class Model(nn.Module):
         return {**self.__dict__, "_answers": {}}
 
 
-def build_model(
-    backbone: str,
-    head: str,
-    features: int,
-    known: IntArray,
-    parameters: dict[str, Any],
-    head_parameters: dict[str, Any] | None = None,
-) -> Model:
-    """A fresh model; weights are drawn from torch's current random state."""
+def build_model(backbone: str, head: str, features: int, known: IntArray, parameters: dict[str, Any]) -> Model:
+    """A fresh model; weights are drawn from torch's current random state.
+
+    Args:
+        backbone: By name.
+        head: By name.
+        features: Number of features.
+        known: Global ids of the known classes.
+        parameters: Of the backbone.
+    """
     if len(known) < 2:
         raise UsageError(f"{len(known)} known class: a classifier needs at least two")
     head_type = heads.get(head)
     shape = Shape(features, len(known) if head_type.linear else None)
     try:
         body = backbones.get(backbone)(shape, **parameters)
-        top = head_type(body.width, len(known), **(head_parameters or {}))
+        top = head_type(body.width, len(known))
     except TypeError as error:
         raise PluginError(
-            f"the backbone {backbone} does not take {parameters}, or the head {head} not {head_parameters}: {error}"
+            f"the backbone {backbone} does not take {parameters}, or the head {head} not width and classes: {error}"
         ) from error
     return Model(body, top, known)

@@ -14,11 +14,10 @@ from typing import Literal
 import numpy as np
 import torch
 
-from lgl_bench.backbones.inputs import inputs_of
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.seeds import derive
-from lgl_bench.core.types import IntArray, Task
-from lgl_bench.training.batches import batches_of
+from lgl_bench.core.types import Task
+from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import Model
 
 
@@ -31,15 +30,12 @@ class TrainingParameters:
         lr: Learning rate of Adam.
         steps: Most steps of the optimiser, in the middle of an epoch too; None for no limit.
         warm_steps: The same for a model that goes on from weights of an earlier year.
-        patience: Stop after so many epochs without a better accuracy on held-out vertices of known classes, and
-            go back to the best weights; None trains all epochs. Never used for ranked rows.
     """
 
     epochs: int = 200
     lr: float = 0.01
     steps: int | None = None
     warm_steps: int | None = None
-    patience: int | None = None
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or not 0 < self.lr <= 1e30:
@@ -47,8 +43,6 @@ class TrainingParameters:
         for name, steps in (("steps", self.steps), ("warm_steps", self.warm_steps)):
             if steps is not None and steps < 1:
                 raise UsageError(f"{name} = {steps}: it must be at least 1")
-        if self.patience is not None and self.patience < 1:
-            raise UsageError(f"patience = {self.patience}: it must be at least 1")
 
     def continued(self) -> TrainingParameters:
         """Those of a fit that goes on from weights of an earlier year."""
@@ -87,26 +81,22 @@ def train(
     Args:
         model: Fresh, or grown from the year before.
         task: What may be learned from.
-        parameters: Epochs and learning rate.
+        parameters: Epochs, learning rate and limits.
         seed: Of the run; the task's time and fold are mixed in.
         on_epoch: Called with the number of each epoch and its loss; raising stops the fit.
         device: Where to compute.
     """
     start = time.perf_counter()
-    fit_vertices = np.flatnonzero(task.fit_mask)
-    columns = model.columns(task.train.labels)
-    held_out = _held_out(task, columns) if parameters.patience is not None else None
-    best: tuple[float, int, dict[str, torch.Tensor]] = (-1.0, 0, {})
-    value, epoch = float("nan"), 0
+    value, epoch, steps = float("nan"), 0, 0
     with seeded(seed, "train", task.time, task.fold):
         model.to(device)
-        model.head.begin(torch.from_numpy(columns[fit_vertices]).to(device))
-        batches = batches_of(model, task, fit_vertices, torch.from_numpy(columns), device)
+        data = training_data(model, task, device)
+        model.head.begin(data.labels[data.vertices].to(device))
+        losses_of_epoch = walk(model.backbone, data)
         optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
-        steps = 0
         for epoch in range(1, parameters.epochs + 1):
             model.train()
-            for loss in batches.losses():
+            for loss in losses_of_epoch():
                 steps += 1
                 value = float(loss.detach())
                 if not np.isfinite(value):
@@ -120,12 +110,6 @@ def train(
                 on_epoch(epoch, value)
             if steps == parameters.steps:
                 break
-            if held_out is not None:
-                best = _better(model, task, held_out, columns, epoch, best)
-                if epoch - best[1] >= (parameters.patience or 0):
-                    break
-    if best[2]:
-        model.load_state_dict(best[2])
     if not all(bool(torch.isfinite(weight).all()) for weight in model.parameters()):
         return _end("diverged", "a weight is no longer finite", epoch, value, start, model)
     return _end("ok", "", epoch, value, start, model)
@@ -136,27 +120,3 @@ def _end(status: Literal["ok", "diverged"], reason: str, epoch: int, loss: float
     model.to("cpu")
     model.forget()
     return Fit(status, reason, epoch, loss, time.perf_counter() - start)
-
-
-def _held_out(task: Task, columns: IntArray) -> IntArray:
-    if task.calibration is None:
-        raise UsageError("early stopping needs held-out vertices, which this protocol does not set apart")
-    return task.calibration[columns[task.calibration] >= 0]
-
-
-def _better(
-    model: Model,
-    task: Task,
-    held_out: IntArray,
-    columns: IntArray,
-    epoch: int,
-    best: tuple[float, int, dict[str, torch.Tensor]],
-) -> tuple[float, int, dict[str, torch.Tensor]]:
-    model.eval()
-    with torch.no_grad():
-        device = next(model.parameters()).device.type
-        predicted = model(inputs_of(task.train.graph).to(device)).logits.argmax(dim=1).cpu().numpy()
-    accuracy = float((predicted[held_out] == columns[held_out]).mean()) if len(held_out) else 0.0
-    if accuracy <= best[0]:
-        return best
-    return accuracy, epoch, {name: value.clone() for name, value in model.state_dict().items()}

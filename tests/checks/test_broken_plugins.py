@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from lgl_bench.checks import check_plugin
+from lgl_bench.backbones import Shape, backbones
+from lgl_bench.backbones.mlp import MLP
+from lgl_bench.checks import check_plugin, planted
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import Truth
 from lgl_bench.detectors import Detector, detectors
@@ -23,17 +26,14 @@ from lgl_bench.thresholds import Threshold, thresholds
 @pytest.fixture
 def check():
     """Registers a plugin, checks it, and takes it away again: what failed, by check."""
-    added = []
 
     def run(registry, kind, plugin):
-        registry.register("broken")(plugin)
-        added.append(registry)
-        results = check_plugin(kind, "broken")
+        with registry.temporarily():
+            registry.register("broken")(plugin)
+            results = check_plugin(kind, "broken")
         return {result.check: result.reason for result in results if result.status == "failed"}
 
-    yield run
-    for registry in added:
-        del registry._plugins["broken"]
+    return run
 
 
 @pytest.fixture
@@ -380,3 +380,40 @@ def test_a_threshold_that_changes_its_input_is_told_to_copy_it(check):
 def test_a_plugin_that_changes_its_input_does_not_spoil_the_checks_of_another(failures):
     assert failures(Mutates)
     assert not [result for result in check_plugin("detectors", "msp") if result.status == "failed"]
+
+
+class WalksOnce(MLP):
+    """Its walk is used up after the first epoch."""
+
+    def batches(self, data):
+        steps = super().batches(data)()
+        return lambda: steps
+
+
+class YieldsNoLoss(MLP):
+    def batches(self, data):
+        return lambda: iter([data.vertices.double().mean()])
+
+
+class ReturnsAGenerator(MLP):
+    def batches(self, data):
+        yield from super().batches(data)()
+
+
+class TakesNoSizes(MLP):
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "title", "said"),
+    [
+        (WalksOnce, "walks anew in every epoch", "two epochs had 1 and 0 steps"),
+        (YieldsNoLoss, "walks anew in every epoch", "one number with a gradient"),
+        (ReturnsAGenerator, "walks anew in every epoch", "returned generator; it must return a function"),
+        (TakesNoSizes, "takes the sizes of a preset", "does not take.*hidden"),
+    ],
+)
+def test_a_broken_backbone_fails_the_check_made_for_it(check, plugin, title, said):
+    planted._trained.cache_clear()  # models are kept by name, and every plugin here has the same
+    assert re.search(said, check(backbones, "backbones", plugin)[title])

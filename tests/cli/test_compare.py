@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 
 from lgl_bench.cli import main
-from lgl_bench.leaderboard.writing import write_board
+from lgl_bench.leaderboard.table.write import write_board
 from lgl_bench.streams.store import write_stream
-from tests.leaderboard.boards import board, growing_stream, made_up_run, row
-from tests.leaderboard.test_schema import ROOT
+from tests.support.blocks import ROOT
+from tests.support.boards import board, growing_stream, made_up_run, row
 
 
 def run(*arguments: object):

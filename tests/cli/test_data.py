@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -13,80 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from lgl_bench import __version__
-from lgl_bench.cli import main
 from lgl_bench.streams import catalogue
 from lgl_bench.streams.manifest import Manifest
+from tests.support.command_line import as_json, assert_error, run
 
-
-@pytest.fixture(autouse=True)
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data folder of the test; the user's own stays out of it."""
-    monkeypatch.setenv("LGL_BENCH_DATA", str(tmp_path / "data"))
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    """Three vertices and two edges in the layout for everybody."""
-    folder = tmp_path / "source"
-    folder.mkdir()
-    (folder / "vertices.csv").write_text("id,time,label\n3,2001,a\n1,2000,b\n2,2000,a\n")
-    (folder / "edges.csv").write_text("source,target\n3,1\n1,2\n")
-    return folder
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def as_json(*arguments: object) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
-def assert_error(result: Result, code: int, *phrases: str) -> None:
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("lgl-bench: ")
-    assert "Traceback" not in result.stderr
-    for phrase in phrases:
-        assert phrase in result.stderr
-
-
-def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+pytestmark = pytest.mark.usefixtures("empty_data")  # the user's own stays out of it
 
 
 # list
-
-
-def test_list_shows_what_can_be_fetched_imported_or_is_embedded(source: Path, data: Path) -> None:
+def test_list_shows_what_can_be_fetched_imported_or_is_embedded(source: Path, empty_data: Path) -> None:
     run("data", "import", "mine", "--from", source)
     listed = as_json("data", "list")
     states = {row["name"]: row["state"] for row in listed["streams"]}
-    assert listed["data_dir"] == str(data)
+    assert listed["data_dir"] == str(empty_data)
     assert states["mine"] == "imported"
     assert states["cora"] == "fetch"
     assert states["acl-venues"] == "import"
     assert states["cora-twin"] == "embedded"
     text = run("data", "list").stdout
-    assert str(data) in text
+    assert str(empty_data) in text
     assert all(name in text for name in states)
 
 
 # describe
-
-
 def test_describe_prints_the_counts_and_every_year_of_a_twin() -> None:
     result = run("data", "describe", "ogb-arxiv-twin")
     assert result.exit_code == 0
@@ -116,23 +62,21 @@ def test_an_unknown_stream_is_answered_with_the_nearest_one_and_wrong_usage() ->
     assert_error(result, 2, "unknown stream 'dblp-esy'", "did you mean 'dblp-easy'?", "'lgl-bench data list' shows")
 
 
-def test_a_stream_that_is_not_there_says_how_to_get_it(data: Path) -> None:
+def test_a_stream_that_is_not_there_says_how_to_get_it(empty_data: Path) -> None:
     fetchable = run("data", "describe", "cora")
-    assert_error(fetchable, 3, f"cora is not in {data}", "'lgl-bench data fetch cora'", "import cora --from")
+    assert_error(fetchable, 3, f"cora is not in {empty_data}", "'lgl-bench data fetch cora'", "import cora --from")
     by_hand = run("data", "describe", "acl-venues")
     assert_error(by_hand, 3, "no public download", "'lgl-bench data import acl-venues --from PATH'")
 
 
 # import
-
-
-def test_import_tells_what_it_wrote_and_where(source: Path, data: Path) -> None:
+def test_import_tells_what_it_wrote_and_where(source: Path, empty_data: Path) -> None:
     result = run("data", "import", "mine", "--from", source)
     assert result.exit_code == 0
-    assert f"Imported mine into {data / 'mine'}: 3 vertices, 2 edges from 2 lines" in result.stdout
+    assert f"Imported mine into {empty_data / 'mine'}: 3 vertices, 2 edges from 2 lines" in result.stdout
     summary = as_json("data", "import", "mine", "--from", source, "--force")
     assert summary["stream_checksum"] == as_json("data", "describe", "mine")["stream_checksum"]
-    assert Path(summary["folder"]) == data / "mine"
+    assert Path(summary["folder"]) == empty_data / "mine"
 
 
 def test_import_takes_options_of_the_format(source: Path) -> None:
@@ -147,20 +91,22 @@ def test_an_option_without_a_value_is_wrong_usage(source: Path) -> None:
     assert_error(result, 2, "--option id: it must look like KEY=VALUE")
 
 
-def test_an_existing_stream_is_replaced_only_when_told_to(source: Path, data: Path) -> None:
+def test_an_existing_stream_is_replaced_only_when_told_to(source: Path, empty_data: Path) -> None:
     run("data", "import", "mine", "--from", source)
     assert_error(run("data", "import", "mine", "--from", source), 2, "exists already", "--force")
     (source / "edges.csv").write_text("source,target\n3,1\n")
     assert run("data", "import", "mine", "--from", source, "--force").exit_code == 0
     assert as_json("data", "describe", "mine")["edges"] == 1
-    assert [path.name for path in data.iterdir()] == ["mine"]
+    assert [path.name for path in empty_data.iterdir()] == ["mine"]
 
 
 @pytest.mark.parametrize("t0", [1999, 2001, 2005])
-def test_a_t0_that_leaves_nothing_to_train_on_or_to_score_is_wrong_usage(source: Path, data: Path, t0: int) -> None:
+def test_a_t0_that_leaves_nothing_to_train_on_or_to_score_is_wrong_usage(
+    source: Path, empty_data: Path, t0: int
+) -> None:
     result = run("data", "import", "mine", "--from", source, "--t0", t0)
     assert_error(result, 2, f"t0 = {t0} leaves nothing", "the years 2000 to 2001")
-    assert not data.exists()
+    assert not empty_data.exists()
 
 
 @pytest.mark.parametrize("name", ["../mine", "a/b", ".hidden", ""])
@@ -186,8 +132,6 @@ def test_an_unknown_format_is_answered_with_the_nearest_one(source: Path) -> Non
 
 
 # fetch
-
-
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         pass
@@ -223,30 +167,30 @@ def toy(source: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Manifest]:
     server.server_close()
 
 
-def test_fetch_downloads_and_imports_in_one_command(toy: Manifest, data: Path) -> None:
+def test_fetch_downloads_and_imports_in_one_command(toy: Manifest, empty_data: Path) -> None:
     summary = as_json("data", "fetch", "toy")
     assert (summary["name"], summary["vertices"], summary["edges"]) == ("toy", 3, 2)
     figures = as_json("data", "describe", "toy")
     assert (figures["licence"], figures["t0"]) == ("CC0", 2000)
     assert run("data", "verify", "toy").exit_code == 0
-    assert sorted(path.name for path in (data / "downloads" / "toy").iterdir()) == [
+    assert sorted(path.name for path in (empty_data / "downloads" / "toy").iterdir()) == [
         "edges.csv",
         "vertices.csv",
     ]
 
 
-def test_fetch_offline_needs_the_files_and_is_content_with_them(toy: Manifest, data: Path) -> None:
+def test_fetch_offline_needs_the_files_and_is_content_with_them(toy: Manifest, empty_data: Path) -> None:
     result = run("data", "fetch", "toy", "--offline")
-    assert_error(result, 3, str(data / "downloads" / "toy" / "vertices.csv"), "offline", "data import")
-    assert not (data / "toy").exists()
+    assert_error(result, 3, str(empty_data / "downloads" / "toy" / "vertices.csv"), "offline", "data import")
+    assert not (empty_data / "toy").exists()
     assert run("data", "fetch", "toy").exit_code == 0
     assert run("data", "fetch", "toy", "--offline", "--force").exit_code == 0
 
 
-def test_fetch_of_changed_files_is_bad_data_and_leaves_no_stream(toy: Manifest, source: Path, data: Path) -> None:
+def test_fetch_of_changed_files_is_bad_data_and_leaves_no_stream(toy: Manifest, source: Path, empty_data: Path) -> None:
     (source / "edges.csv").write_text("source,target\n3,2\n")
     assert_error(run("data", "fetch", "toy"), 3, "edges.csv could not be downloaded", "hash")
-    assert not (data / "toy").exists()
+    assert not (empty_data / "toy").exists()
 
 
 def test_fetch_of_a_stream_that_is_there_replaces_it_only_when_told_to(toy: Manifest) -> None:
@@ -267,8 +211,6 @@ def test_fetch_of_what_cannot_be_fetched_says_why(name: str, code: int, phrase: 
 
 
 # verify
-
-
 def test_verify_of_a_whole_stream_or_a_twin_is_content(source: Path) -> None:
     run("data", "import", "mine", "--from", source)
     assert run("data", "verify", "mine").exit_code == 0
@@ -282,14 +224,12 @@ def test_verify_of_a_stream_that_is_not_there_says_so() -> None:
 
 
 # where data is kept
-
-
 def test_the_data_folder_is_the_one_given_else_the_variable_else_the_cache(
-    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, empty_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = tmp_path / "given"
     assert as_json("data", "list", "--data-dir", given)["data_dir"] == str(given)
-    assert as_json("data", "list")["data_dir"] == str(data)
+    assert as_json("data", "list")["data_dir"] == str(empty_data)
     monkeypatch.delenv("LGL_BENCH_DATA")
     monkeypatch.setattr(catalogue.platformdirs, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
     assert as_json("data", "list")["data_dir"] == str(tmp_path / "cache")
@@ -303,84 +243,3 @@ def test_every_command_looks_in_the_folder_given(source: Path, tmp_path: Path, c
     run("data", "import", "mine", "--from", source, "--data-dir", given)
     assert run("data", command, "mine", "--data-dir", given).exit_code == 0
     assert run("data", command, "mine").exit_code == 2
-
-
-# the command line itself
-
-
-def test_help_names_the_commands_and_imports_nothing_heavy() -> None:
-    code = (
-        "import sys\n"
-        "from lgl_bench.cli import main\n"
-        "try: main(sys.argv[1:], prog_name='lgl-bench')\n"
-        "except SystemExit as done: code = done.code\n"
-        "print([m for m in ('torch', 'dgl', 'pandas', 'pyarrow', 'scipy') if m in sys.modules], code)\n"
-    )
-    for arguments in (["--help"], ["data", "--help"]):
-        done = python(code, *arguments)
-        assert done.stdout.splitlines()[-1] == "[] 0", done.stderr
-        assert "data" in done.stdout
-
-
-def test_describing_a_stream_does_without_torch() -> None:
-    code = (
-        "import sys\n"
-        "from lgl_bench.cli import main\n"
-        "try: main(['data', 'describe', 'cora-twin'])\n"
-        "except SystemExit as done: code = done.code\n"
-        "print('torch' in sys.modules, code)\n"
-    )
-    assert python(code).stdout.splitlines()[-1] == "False 0"
-
-
-def test_the_version_is_told() -> None:
-    assert __version__ in run("--version").stdout
-
-
-def test_a_traceback_is_shown_only_when_asked_for() -> None:
-    plain, debug = run("data", "describe", "crora"), run("--debug", "data", "describe", "crora")
-    assert "Traceback" not in plain.stderr
-    assert "Traceback (most recent call last)" in debug.stderr
-    assert "UnknownNameError" in debug.stderr
-    assert debug.stderr.splitlines()[-1] == plain.stderr.strip()
-    assert plain.exit_code == debug.exit_code == 2
-
-
-def test_a_plugin_file_adds_a_format(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lgl_bench.streams.importers import importers
-
-    monkeypatch.setattr(importers, "_plugins", dict(importers._plugins))
-    (tmp_path / "plugin.py").write_text(
-        "from lgl_bench.streams.importers import importers\n"
-        "@importers.register('mine')\n"
-        "def read_mine(source, options):\n"
-        "    return importers.get('table')(source, options)\n"
-    )
-    command = ("data", "import", "mine", "--from", source, "--format", "mine")
-    assert_error(run(*command), 2, "unknown format 'mine'")
-    assert run("--plugin", tmp_path / "plugin.py", *command).exit_code == 0
-
-
-def test_a_plugin_file_that_is_missing_is_wrong_usage(tmp_path: Path) -> None:
-    assert_error(run("--plugin", tmp_path / "none.py", "data", "list"), 2, "none.py does not exist")
-
-
-def test_a_warning_is_one_line_on_stderr_and_json_stays_json(source: Path, tmp_path: Path) -> None:
-    code = (
-        "import sys\n"
-        "from lgl_bench.cli import main\n"
-        "from lgl_bench.streams import catalogue\n"
-        "from lgl_bench.streams.manifest import Manifest, Statistic\n"
-        "texts = dict.fromkeys(('title', 'description', 'licence', 'citation'), '')\n"
-        "figure = Statistic(figure='vertices', value=4, verified=False, source='a table')\n"
-        "toy = Manifest(name='toy', format='table', statistics=(figure,), **texts)\n"
-        "catalogue.manifests = lambda: {'toy': toy}\n"
-        "main(sys.argv[1:])\n"
-    )
-    done = python(code, "data", "import", "toy", "--from", str(source), "--json")
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["vertices"] == 3
-    assert done.stderr == (
-        "lgl-bench: warning: toy: vertices: expected 4 (a table), found 3; "
-        "the published figure could never be checked\n"
-    )

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from lgl_bench.cli import main
 from lgl_bench.streams.store import write_stream
-from tests.graphs import small_stream
-from tests.runs.conftest import InProcess
+from tests.support.graphs import small_stream
+from tests.support.runs import in_this_process
 
 RUN = ("run", "--suite", "smoke", "--budget", "smoke", "--stream", "small", "--backbone", "gcn", "--detector", "msp")
 
@@ -50,7 +50,7 @@ def world(tmp_path_factory) -> Iterator[Path]:
     (folder / "file").touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LGL_BENCH_DATA", str(folder / "data"))
-        patch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
+        in_this_process(patch)
         patch.chdir(folder)
         assert give(*RUN, "--out", "done").exit_code == 0
         assert give("submit", "done", "--to", "bundle.zip").exit_code == 0

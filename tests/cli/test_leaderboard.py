@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from lgl_bench.cli import main
-from lgl_bench.leaderboard.reading import read_board
-from lgl_bench.leaderboard.writing import write_board
-from tests.leaderboard.boards import board, figures, growing_stream, made_up_run, row
+from lgl_bench.leaderboard.table.read import read_board
+from lgl_bench.leaderboard.table.write import write_board
+from tests.support.boards import board, figures, growing_stream, made_up_run, row
 
 
 def run(*arguments: object):

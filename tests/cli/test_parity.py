@@ -2,62 +2,61 @@ from __future__ import annotations
 
 import csv
 import json
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from lgl_bench.cli import main
-from lgl_bench.runs import parity, presets
-from lgl_bench.runs.presets import Preset
-from lgl_bench.training.trainer import TrainingParameters
+from lgl_bench.plans.budget import BUDGETS, Budget, Caps
+from lgl_bench.report.parity import run as runs
+from tests.support.bundles import plugins_forgotten
 
 
 @pytest.fixture(autouse=True)
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No data folder of the user's, no processes, and models of one epoch."""
-    monkeypatch.setenv("LGL_BENCH_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(parity, "ProcessPoolExecutor", lambda n, mp_context: ThreadPoolExecutor(n))
-    small = Preset("tiny", {"hidden": 4, "dropout": 0.1}, TrainingParameters(epochs=1, lr=0.01))
-    monkeypatch.setattr(presets, "preset", lambda *_: small)
+def small(data, monkeypatch):
+    """No data folder of the user's, a budget of two steps, and no plugin that stays."""
+    monkeypatch.setitem(BUDGETS, "paper", Budget("paper", version=1, seeds=10, caps=Caps(4, 2, 2, 0.01, 0.5)))
+    with plugins_forgotten():
+        yield
 
 
 def run(out, *arguments):
     return CliRunner().invoke(main, ["parity", "--out", str(out), *arguments])
 
 
-def test_the_command_writes_the_table_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    asked = ("--stream", "cora-twin", "--backbone", "gcn", "--seeds", "1")
-    first = run(tmp_path / "out", *asked, "--json")
+def never(*arguments):
+    raise AssertionError("something was run")
+
+
+def test_the_command_writes_the_table_and_goes_on_where_it_stopped(out, monkeypatch):
+    asked = ("--stream", "still", "--backbone", "gcn", "--seeds", "1")
+    first = run(out, *asked, "--json")
     assert first.exit_code == 0, first.output
     rows = json.loads(first.stdout)
     assert [row["detector"] for row in rows] == ["gdoc", "good", "isomax+", "odin"]
-    with (tmp_path / "out" / "parity.csv").open(newline="") as file:
+    with (out / "parity.csv").open(newline="") as file:
         assert [row["detector"] for row in csv.DictReader(file)] == [row["detector"] for row in rows]
-    assert "3/3 cora-twin gcn" in first.stderr
+    with (out / "measured.csv").open(newline="") as file:
+        assert {row["detector"] for row in csv.DictReader(file)} == {row["detector"] for row in rows}
+    assert "fits" in first.stderr
 
-    def never(job, folder):
-        raise AssertionError(f"{job.key} was run again")
-
-    monkeypatch.setattr(parity, "run_job", never)
-    again = run(tmp_path / "out", *asked)
+    monkeypatch.setattr("lgl_bench.runs.engines.base.execute", never)
+    again = run(out, *asked)
     assert again.exit_code == 0, again.output
     header, *lines = again.stdout.splitlines()
     assert header.split()[:4] == ["stream", "split", "backbone", "detector"] and len(lines) == 4
 
 
-def test_as_published_adds_what_the_published_code_does_differently(tmp_path):
-    asked = ("--stream", "cora-twin", "--backbone", "gcn", "--head", "gdoc", "--seeds", "1", "--as-published")
-    found = run(tmp_path, *asked, "--json")
+def test_as_published_adds_what_the_published_code_does_differently(out):
+    asked = ("--stream", "still", "--backbone", "gcn", "--head", "gdoc", "--seeds", "1", "--as-published")
+    only = run(out, *asked, "--switch", "weights", "--json")
+    assert {row["switch"] for row in json.loads(only.stdout)} == {"", "weights"}
+    found = run(out, *asked, "--json")
     assert found.exit_code == 0, found.output
     rows = [(row["detector"], row["switch"]) for row in json.loads(found.stdout)]
     assert rows == [(name, switch) for name in ("gdoc", "good") for switch in ("", "layer", "weights")]
-    assert "3/3 cora-twin gcn gdoc" in found.stderr
-    text = (tmp_path / "parity.md").read_text()
+    text = (out / "parity.md").read_text()
     assert "## What the published code does differently" in text and "| gdoc | weights |" in text
-    only = run(tmp_path / "one", *asked, "--switch", "weights", "--json")
-    assert {row["switch"] for row in json.loads(only.stdout)} == {"", "weights"}
 
 
 def test_a_switch_without_as_published_is_wrong_usage(tmp_path):
@@ -65,19 +64,28 @@ def test_a_switch_without_as_published_is_wrong_usage(tmp_path):
     assert found.exit_code == 2 and "--as-published" in found.stderr
 
 
-def test_a_dry_run_writes_the_tables_and_runs_nothing(tmp_path, monkeypatch):
-    asked = ("--stream", "cora-twin", "--backbone", "gcn", "--head", "gdoc")
-    assert run(tmp_path, *asked, "--seeds", "1").exit_code == 0
-    (tmp_path / "parity.md").unlink()
-
-    def never(job, folder):
-        raise AssertionError(f"{job.key} was run")
-
-    monkeypatch.setattr(parity, "run_job", never)
-    found = run(tmp_path, *asked, "--seeds", "3", "--dry-run")
+def test_a_dry_run_writes_the_tables_and_runs_nothing(out, monkeypatch):
+    asked = ("--stream", "still", "--backbone", "gcn", "--head", "gdoc")
+    assert run(out, *asked, "--seeds", "1").exit_code == 0
+    (out / "parity.md").unlink()
+    monkeypatch.setattr(runs, "run_plan", never)
+    found = run(out, *asked, "--seeds", "3", "--dry-run")
     assert found.exit_code == 0, found.output
-    text = (tmp_path / "parity.md").read_text()
-    assert "## Cells with fewer than 3 seeds" in text and "| cora-twin | 60-20-20 | gcn | gdoc | 1 | 0 |" in text
+    text = (out / "parity.md").read_text()
+    assert "## Cells with fewer than 3 seeds" in text and "| still | 60-20-20 | gcn | gdoc | 1 | 0 |" in text
+
+
+def test_a_dry_run_without_anything_measured_is_wrong_usage(tmp_path):
+    found = run(tmp_path, "--stream", "still", "--dry-run")
+    assert found.exit_code == 2 and "no cell to show" in found.stderr
+    assert not (tmp_path / "parity.csv").exists()
+
+
+def test_what_fails_is_told_and_the_command_ends_with_1(out, monkeypatch):
+    monkeypatch.setattr("lgl_bench.detectors.one_vs_rest.GDocDetector.score", never)
+    found = run(out, "--stream", "still", "--backbone", "gcn", "--head", "gdoc", "--seeds", "1")
+    assert found.exit_code == 1 and "answers failed: AssertionError: something was run" in found.stderr
+    assert "| still | 60-20-20 | gcn | gdoc | 1 |" in (out / "parity.md").read_text()
 
 
 def test_a_stream_nobody_knows_is_answered_with_the_nearest(tmp_path):

@@ -50,8 +50,8 @@ def one_thread():
 def broken(tmp_path):
     path = tmp_path / "broken.py"
     path.write_text(BROKEN)
-    yield path
-    detectors._plugins.pop("turned-round", None)
+    with detectors.temporarily():
+        yield path
 
 
 @pytest.mark.parametrize("kind", NAMES)

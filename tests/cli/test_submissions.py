@@ -41,10 +41,10 @@ def test_a_bundle_that_is_refused_exits_with_one_and_writes_nothing(tmp_path):
 
 
 def test_differences_are_printed_and_exit_with_one(tmp_path, monkeypatch):
-    from lgl_bench.submissions.verify import Verified
+    from lgl_bench.submissions.verify.verify import Verified
 
-    found = Verified(pd.DataFrame({"a": [1]}), 1, ["leaderboard.csv, row x, column y: 1 was sent, it is 2"], ["a note"])
-    monkeypatch.setattr("lgl_bench.submissions.verify.verify", lambda bundle, data_dir, **asked: found)
+    found = Verified(pd.DataFrame({"a": [1]}), ["leaderboard.csv, row x, column y: 1 was sent, it is 2"], ["a note"])
+    monkeypatch.setattr("lgl_bench.submissions.verify.verify.verify", lambda bundle, data_dir, **asked: found)
     result = run("verify", tmp_path, "--out", tmp_path / "board.csv")
     assert result.exit_code == 1
     assert "row x, column y" in result.output
@@ -83,6 +83,6 @@ def test_a_plugin_before_reproduce_is_the_method_to_run(tmp_path, monkeypatch):
         seen.update(given)
         raise UsageError("enough")
 
-    monkeypatch.setattr("lgl_bench.submissions.reproduce.reproduce", again)
+    monkeypatch.setattr("lgl_bench.submissions.reproduce.reproduce.reproduce", again)
     run("--plugin", "a.py", "reproduce", tmp_path, "--plugin", "b.py")
     assert seen["plugins"] == (Path("a.py"), Path("b.py"))

@@ -8,12 +8,12 @@ from click.testing import CliRunner
 
 from lgl_bench.cli import main
 from lgl_bench.detectors import detectors
-from lgl_bench.runs.budget import budget
-from lgl_bench.runs.preset_file import load_presets
-from lgl_bench.runs.presets import preset
-from lgl_bench.runs.tune_space import fit_space, size
+from lgl_bench.plans.budget import budget
+from lgl_bench.plans.paper_presets import preset
+from lgl_bench.plans.preset_file import load_presets
 from lgl_bench.streams.store import write_stream
-from tests.graphs import small_stream
+from lgl_bench.tuning.space import fit_space, size
+from tests.support.graphs import small_stream
 
 
 @pytest.fixture(autouse=True)
@@ -59,10 +59,8 @@ def test_a_study_without_a_trial_that_succeeds_ends_with_exit_code_1_and_the_rea
         "@detectors.register('unlucky')\nclass Unlucky(Detector):\n"
         "    def score(self, model, graph):\n        raise ValueError('no luck')\n"
     )
-    try:
+    with detectors.temporarily():
         result = tune("--detector", "unlucky", "--plugin", str(plugin), "--out", "mine.toml")
-    finally:
-        detectors._plugins.pop("unlucky", None)
     assert result.exit_code == 1
     assert "small mlp softmax: no trial succeeded: the detector unlucky failed: ValueError: no luck" in result.stderr
     assert not (tmp_path / "mine.toml").exists()

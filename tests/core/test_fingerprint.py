@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
 
+from lgl_bench.backbones import backbones
 from lgl_bench.core import fingerprint
 from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
-from lgl_bench.runs import units
-from lgl_bench.runs.units import ChainSpec, ProtocolSetting, named_digest, unit_key
+from lgl_bench.plans import fits as units
+from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, unit_key
+from lgl_bench.runs import answer_digests
+from lgl_bench.runs.answer_digests import named_digest
 
-# What `RUN_CODE` imports from `runs` without being covered by a digest, and why that is right.
+# What `RUN_CODE` imports from `plans` and `runs` without being covered by a digest, and why that is right.
 IN_THE_KEY = {
-    "runs.presets": "parameters are in the key one by one",
-    "runs.units": "describes the key itself",
+    "plans.paper_presets": "parameters are in the key one by one",
+    "plans.fits": "describes the key itself",
+    "runs.devices": "memory is measured, and the device is in the key",
     "runs.matrix_row": "the matrix is no answer",
 }
 
@@ -41,7 +46,7 @@ def changed(monkeypatch):
 
 def _clear() -> None:
     cached = (fingerprint.content_digest, fingerprint.imported)
-    for function in (*cached, units._digest_of, units._fit_code, units._answer_code):
+    for function in (*cached, units._digest_of, units._fit_code, answer_digests._answer_code):
         function.cache_clear()
 
 
@@ -61,7 +66,7 @@ def test_a_line_in_a_helper_of_a_detector_changes_the_answers_of_those_that_use_
 @pytest.mark.parametrize(
     "name",
     [
-        "backbones/products.py",
+        "backbones/layers/products.py",
         "backbones/gcn.py",
         "heads/softmax.py",
         "training/batches.py",
@@ -71,8 +76,8 @@ def test_a_line_in_a_helper_of_a_detector_changes_the_answers_of_those_that_use_
         "streams/tensors.py",
         "core/seeds.py",
         "core/types.py",
-        "runs/answers.py",
-        "runs/execute.py",
+        "runs/answering.py",
+        "runs/worker.py",
     ],
 )
 def test_a_line_in_code_below_the_fit_changes_its_key(changed, name):
@@ -96,7 +101,7 @@ def test_a_line_in_a_threshold_changes_its_decisions_alone(changed):
 
 def test_code_that_only_grades_or_shows_changes_nothing(changed):
     before = key_of(), named_digest("odin|gdoc")
-    for name in ("metrics/ranking.py", "leaderboard/build.py", "runs/years.py", "cli/run.py"):
+    for name in ("metrics/ranking.py", "leaderboard/build.py", "grading/years.py", "cli/run.py"):
         changed(name)
         assert (key_of(), named_digest("odin|gdoc")) == before
 
@@ -105,8 +110,14 @@ def test_every_module_of_runs_that_answers_are_made_with_is_covered_or_is_in_the
     for file in package_files(*units.RUN_CODE):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             name = (getattr(node, "module", None) or "").removeprefix("lgl_bench.")
-            if isinstance(node, ast.ImportFrom) and name.startswith("runs."):
+            if isinstance(node, ast.ImportFrom) and name.startswith(("plans.", "runs.")):
                 assert name in units.RUN_CODE or name in IN_THE_KEY, f"{file.name} imports {name}"
+
+
+def test_the_code_of_a_built_in_plugin_holds_no_library_wherever_that_is_installed():
+    package = Path(fingerprint.__file__).parents[1]
+    files = closure(plugin_files(backbones.get("gcn")))
+    assert files and all(path.is_relative_to(package) for path in files)
 
 
 PLUGIN = """
@@ -136,11 +147,9 @@ def test_a_plugin_has_the_files_beside_it_that_it_imports_and_no_library(tmp_pat
     (tmp_path / "unused.py").touch()
     (tmp_path / "plugin.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(tmp_path)
-    load_plugin(tmp_path / "plugin.py")
-    try:
+    with detectors.temporarily():
+        load_plugin(tmp_path / "plugin.py")
         files = closure(plugin_files(detectors.get("with-a-helper")))
-    finally:
-        del detectors._plugins["with-a-helper"]
     own = {path.relative_to(tmp_path).as_posix() for path in files if path.is_relative_to(tmp_path)}
     assert own == {"plugin.py", "helper_of_mine.py", "deeper/__init__.py", "deeper/part.py", "deeper/other.py"}
     package = Path(fingerprint.__file__).parents[1]
@@ -155,3 +164,17 @@ def test_imports_are_followed_through_cycles_and_a_file_that_is_no_python_counts
     (tmp_path / "b.py").write_text("import a\nimport broken\n")
     (tmp_path / "broken.py").write_text("def (:\n")
     assert {path.name for path in closure([tmp_path / "a.py"])} == {"a.py", "b.py", "broken.py"}
+
+
+def test_packages_of_an_environment_below_this_one_are_libraries_too(tmp_path, monkeypatch):
+    library = tmp_path / "below" / "site-packages" / "library_of_a_test"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text("class Base:\n    pass\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "plugin_of_a_test.py").write_text(
+        "from library_of_a_test import Base\n\nclass Mine(Base):\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(library.parent)
+    monkeypatch.syspath_prepend(tmp_path / "mine")
+    found = plugin_files(importlib.import_module("plugin_of_a_test").Mine)
+    assert found == [tmp_path / "mine" / "plugin_of_a_test.py"] and closure(found) == found

@@ -291,3 +291,27 @@ def test_a_plugin_file_that_exits_is_an_error_with_its_name(tmp_path: Path) -> N
     (tmp_path / "leaving.py").write_text("import sys\nsys.exit('bye')\n")
     with pytest.raises(PluginError, match="leaving.py failed on import: SystemExit: bye"):
         load_plugin(tmp_path / "leaving.py")
+
+
+def test_what_is_registered_temporarily_is_forgotten_and_all_is_as_before(monkeypatch, tmp_path: Path) -> None:
+    registry = fresh()
+    announce(monkeypatch, Point("announced", lambda: Other), Point("broken", lambda: 1 / 0))
+    registry.register("one")(One)
+    monkeypatch.setattr(module, "registry_of_a_test", registry, raising=False)
+    file = tmp_path / "mine_of_a_test.py"
+    file.write_text(
+        "from lgl_bench.core.registry import registry_of_a_test\n\n\n"
+        "@registry_of_a_test.register('mine')\nclass Mine:\n    pass\n"
+    )
+    with pytest.raises(KeyError, match="whatever"), registry.temporarily():
+        registry.register("two")(Other)
+        load_plugin(file)
+        assert registry.names() == ["announced", "mine", "one", "two"] and set(registry.files()) == {"mine"}
+        assert "lgl_bench_plugin_mine_of_a_test" in sys.modules
+        raise KeyError("whatever")
+    assert registry.names() == ["announced", "one"] and registry.files() == {}
+    assert registry.broken() == {"broken": "ZeroDivisionError: division by zero"}
+    assert registry.get("announced") is Other and registry.loadable("announced")
+    assert "lgl_bench_plugin_mine_of_a_test" not in sys.modules
+    registry.register("two")(One)
+    assert registry.get("two") is One

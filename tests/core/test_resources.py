@@ -35,7 +35,7 @@ def test_a_wheel_carries_every_manifest(wheel: Path) -> None:
     manifests = {path.name for path in (ROOT / "data_manifests").glob("*.toml")}
     assert "cora.toml" in manifests
     assert {f"lgl_bench/shipped/data_manifests/{name}" for name in manifests} <= names
-    assert {"lgl_bench/shipped/benchmarks/temporal.toml", "lgl_bench/runs/paper/hyperparameters.csv"} <= names
+    assert {"lgl_bench/shipped/benchmarks/temporal.toml", "lgl_bench/plans/paper/hyperparameters.csv"} <= names
 
 
 def test_an_installed_wheel_finds_its_manifests_without_the_checkout(wheel: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import torch
 from lgl_bench.core.errors import PluginError
 from lgl_bench.detectors.genodin import STEPS, GenOdinDetector
 from lgl_bench.training.model import build_model
-from tests.detectors.stubs import calibration, fitted
-from tests.graphs import graph
+from tests.support.graphs import graph
+from tests.support.stubs import calibration, fitted
 
 
 def model_and_graph(seed=0):

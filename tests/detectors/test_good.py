@@ -11,8 +11,8 @@ from lgl_bench.detectors import Calibration, Detector
 from lgl_bench.detectors.good import Good, neighbour_mean
 from lgl_bench.detectors.mapping import Mapping, learn_mapping, mapped
 from lgl_bench.detectors.odin import Odin
-from tests.detectors.stubs import Fixed, calibration, fitted, points, snapshot
-from tests.graphs import graph
+from tests.support.graphs import graph
+from tests.support.stubs import Fixed, calibration, fitted, points, snapshot
 
 # A triangle 0, 1, 2 with a tail 3; vertex 4 is isolated.
 FIVE = graph([(0, 1), (1, 2), (0, 2), (2, 3)], np.ones((5, 1), dtype=np.float32))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from lgl_bench.backbones.inputs import inputs_of
-from lgl_bench.backbones.sparse import SparseMatrix
+from lgl_bench.backbones.layers.inputs import inputs_of
+from lgl_bench.backbones.layers.sparse import SparseMatrix
 from lgl_bench.core.errors import PluginError
 from lgl_bench.detectors.odin import Odin, confidence
 from lgl_bench.detectors.perturb import feature_scale, perturbed
 from lgl_bench.training.model import build_model
-from tests.detectors.stubs import fitted
-from tests.graphs import graph, random_graph, to_sparse
+from tests.support.graphs import graph, random_graph, to_sparse
+from tests.support.stubs import fitted
 
 EPS = 0.05
 

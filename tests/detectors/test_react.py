@@ -16,8 +16,8 @@ from lgl_bench.detectors.msp import Msp
 from lgl_bench.detectors.odin import Odin
 from lgl_bench.detectors.react import React
 from lgl_bench.training.model import build_model
-from tests.detectors.stubs import Says, calibration, fitted, points
-from tests.graphs import random_graph
+from tests.support.graphs import random_graph
+from tests.support.stubs import Says, calibration, fitted, points
 
 
 def trained(seed=0):

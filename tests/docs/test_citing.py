@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.blocks import ROOT
+from tests.support.blocks import ROOT
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with the extra docs")
 

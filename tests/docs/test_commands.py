@@ -6,7 +6,7 @@ import importlib.util
 from types import ModuleType
 
 from lgl_bench.cli import main
-from tests.docs.blocks import ROOT
+from tests.support.blocks import ROOT
 
 
 def make_commands() -> ModuleType:

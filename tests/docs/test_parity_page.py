@@ -1,4 +1,4 @@
-"""The page on parity may explain nothing that no job shows."""
+"""The page on parity may explain nothing that no measurement shows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import csv
 import operator
 import re
 from pathlib import Path
+
+from lgl_bench.report.parity.switches import published_code
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "parity.md").read_text(encoding="utf-8")
@@ -36,3 +38,9 @@ def test_a_cell_far_from_the_printed_one_that_no_switch_brings_near_is_named_as_
     for row in table:
         if not row["switch"] and far(row) and cell(row) not in explained:
             assert f"`{row['stream']}, {row['backbone']}, {row['detector']}`" in named
+
+
+def test_the_page_says_what_every_switch_changes():
+    declared = [(switch.name, switch.changes) for switch in published_code().switches.values()]
+    shown = re.findall(r"^\| `([a-z-]+)` \| (.+) \| .+ \|$", PAGE, re.MULTILINE)
+    assert shown == declared

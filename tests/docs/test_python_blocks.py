@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tests.docs.blocks import Block, blocks_of, every_block
 from tests.docs.walk import carry_out
+from tests.support.blocks import Block, blocks_of, every_block
 
 BLOCKS = [block for block in every_block("python", "py") if not block.file and not block.needs]
 PRINTED = {"docs/running.md": r"(?s).*\bmsp\b.*\bgood\(msp.*", "docs/streams.md": r"\d+ \(2, \d+\)\n"}

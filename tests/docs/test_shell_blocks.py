@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 import pytest
 
-from lgl_bench.runs.budget import BUDGETS
-from lgl_bench.runs.suite import suites
-from tests.docs.blocks import Block, every_block
-from tests.docs.shell import commands_in, parse
+from lgl_bench.plans.budget import BUDGETS
+from lgl_bench.plans.suite import suites
+from tests.support.blocks import Block, every_block
+from tests.support.shell import commands_in, parse
 
 BLOCKS = [block for block in every_block("sh", "bash", "shell") if commands_in(block.text)]
 

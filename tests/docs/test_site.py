@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import ROOT
+from tests.support.blocks import ROOT
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("material") is None, reason="mkdocs-material is not installed; the extra docs has it"
@@ -25,6 +25,8 @@ def checkout(folder: Path) -> Path:
     """A copy of what the build reads."""
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "leaderboard", folder / "leaderboard")
+    shutil.copytree(ROOT / "lgl_bench", folder / "lgl_bench", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "benchmarks", folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE"):
         shutil.copy(ROOT / name, folder / name)
     return folder

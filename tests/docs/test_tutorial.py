@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from lgl_bench.core.references import FLOOR
-from tests.docs.blocks import ROOT
 from tests.docs.walk import STAND_INS, needs_isolation, walk
+from tests.support.blocks import ROOT
 
 
 @needs_isolation

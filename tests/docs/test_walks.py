@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.commands import environment, run_command
-from tests.docs.blocks import ROOT, blocks_of
 from tests.docs.walk import QUICKER, STAND_INS, StandIn, needs_isolation, walk
+from tests.support.blocks import ROOT, blocks_of
+from tests.support.commands import environment, run_command
 
 PLUGINS = ROOT / "docs" / "plugins"
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import Ended, can_isolate, environment, run_command
-from tests.docs.blocks import Block, blocks_of
+from tests.support.blocks import Block, blocks_of
+from tests.support.commands import Ended, can_isolate, environment, run_command
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import io
 import random
 from pathlib import Path
 
-from lgl_bench.leaderboard.reading import read_board
+from lgl_bench.leaderboard.table.read import read_board
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutations import TOKENS, damage_bytes, damage_folder, damage_text, files_in, one_of
 

@@ -15,18 +15,17 @@ import zipfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
-from lgl_bench.api import Settings, plan_run, run_plan
 from lgl_bench.core.errors import LglBenchError
+from lgl_bench.pipeline import plan_run, run_plan
+from lgl_bench.runs.options import IN_PROCESS, Settings
 from lgl_bench.streams.store import write_stream
-from lgl_bench.submissions.pack import submit
-from lgl_bench.submissions.verify import verify
+from lgl_bench.submissions.bundle.pack import submit
+from lgl_bench.submissions.verify.verify import verify
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutations import Mutation, damage_bytes, damage_folder, damage_text, damaged_bytes, files_in, one_of
 from tests.fuzz.tables import damage_json, damage_parquet
-from tests.graphs import small_stream
-from tests.runs.conftest import InProcess
+from tests.support.graphs import small_stream
 
 MANIFEST = "MANIFEST.json"
 _HOME = "LGL_BENCH_FUZZ_BUNDLE"
@@ -47,12 +46,10 @@ def _prepare() -> None:
     folder = Path(tempfile.mkdtemp(prefix="fuzz-bundle-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     write_stream(small_stream(), folder / "data" / "small")
-    settings = Settings(folder / "run", data_dir=folder / "data", offline=True)
+    settings = Settings(folder / "run", data_dir=folder / "data", offline=True, engine=IN_PROCESS)
     axes = {"streams": ("small",), "backbones": ("gcn",), "detectors": ("msp", "good(energy)")}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lgl_bench.api.Pool", lambda *limits: InProcess())
-        plan, streams = plan_run("smoke", settings, budget="smoke", seeds=1, thresholds=("naive",), **axes)
-        run_plan(plan, streams, settings)
+    plan, streams = plan_run("smoke", settings, budget="smoke", seeds=1, thresholds=("naive",), **axes)
+    run_plan(plan, streams, settings)
     submit(folder / "run", folder / "bundle", data_dir=folder / "none")  # where it cannot be verified, which takes time
     os.environ[_HOME] = str(folder)
 

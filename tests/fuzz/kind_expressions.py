@@ -10,15 +10,15 @@ from pathlib import Path
 from lgl_bench.core.expressions import build, complete, parse
 from lgl_bench.detectors import detectors
 from lgl_bench.detectors.variants import variants
-from lgl_bench.runs.budget import BUDGETS
-from lgl_bench.runs.plan import make_plan
-from lgl_bench.runs.preset_file import skeleton
-from lgl_bench.runs.suite import load_suite
-from lgl_bench.runs.tune_space import candidates
-from lgl_bench.runs.units import answer_digest
+from lgl_bench.plans.budget import BUDGETS
+from lgl_bench.plans.plan import make_plan
+from lgl_bench.plans.preset_file import skeleton
+from lgl_bench.plans.suite import load_suite
+from lgl_bench.runs.answer_digests import answer_digest
 from lgl_bench.streams import catalogue
 from lgl_bench.streams.stream import Stream
 from lgl_bench.thresholds import thresholds
+from lgl_bench.tuning.space import candidates
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutations import TOKENS, damaged_bytes, damaged_text
 

@@ -14,7 +14,7 @@ from tests.fuzz.kinds import Kind
 from tests.fuzz.mutations import damage_bytes, damage_folder, damage_text, damaged_text, files_in, one_of
 from tests.fuzz.pickles import damage_pickle
 from tests.fuzz.tables import damage_parquet
-from tests.streams import makers
+from tests.support import stream_files as makers
 
 
 def _import(format_name: str, **options: str) -> Callable[[Path, Path], None]:

@@ -13,7 +13,7 @@ from lgl_bench.streams import catalogue
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutations import damage_text, one_of
 from tests.fuzz.tables import JSON_VALUES, damaged_json
-from tests.streams import makers
+from tests.support import stream_files as makers
 
 _MANIFEST: dict[str, Any] = {
     "name": "toy",

@@ -14,21 +14,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lgl_bench import api
+from lgl_bench import pipeline
 from lgl_bench.core.errors import LglBenchError
+from lgl_bench.grading.history import beyond_last
+from lgl_bench.leaderboard.boards import open_board, pool
 from lgl_bench.leaderboard.ranking import ranked
-from lgl_bench.leaderboard.sources import open_board, pool
+from lgl_bench.plans.plan_file import read_plan
 from lgl_bench.report.site import build_site
-from lgl_bench.runs.description import read_plan
-from lgl_bench.runs.history import beyond_last
+from lgl_bench.runs.options import IN_PROCESS, Settings
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
-from lgl_bench.submissions.pack import submit
+from lgl_bench.submissions.bundle.pack import submit
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutations import Mutation, damage_bytes, damage_folder, damage_text, files_in, one_of
 from tests.fuzz.tables import damage_json, damage_parquet
-from tests.graphs import small_stream
-from tests.runs.conftest import InProcess
+from tests.support.graphs import small_stream
 
 _ASKED: dict[str, Any] = {"streams": ["small"], "backbones": ["gcn"], "detectors": ["msp", "good(msp)"]}
 
@@ -47,12 +47,8 @@ def _template() -> Path:
 
 def _run_in(folder: Path, **axes: Any) -> None:
     asked = {**_ASKED, "thresholds": ["naive"], **axes}
-    settings = api.Settings(folder, data_dir=folder.parent / "data", offline=True)
-    engine, api._engine = api._engine, lambda *given: InProcess()
-    try:
-        api.run_plan(*api.plan_run("smoke", settings, budget="smoke", **asked), settings)
-    finally:
-        api._engine = engine
+    settings = Settings(folder, data_dir=folder.parent / "data", offline=True, engine=IN_PROCESS)
+    pipeline.run_plan(*pipeline.plan_run("smoke", settings, budget="smoke", **asked), settings)
 
 
 def _make(folder: Path, rng: random.Random) -> None:

@@ -8,14 +8,14 @@ from functools import cache
 from pathlib import Path
 
 from lgl_bench.core.resources import shipped
-from lgl_bench.runs.budget import BUDGETS
-from lgl_bench.runs.plan import make_plan
-from lgl_bench.runs.preset_file import check_target, load_presets, write_presets
-from lgl_bench.runs.streams import open_streams
-from lgl_bench.runs.suite import comes_from_shipped, load_suite, read_fields, suites
+from lgl_bench.plans.budget import BUDGETS
+from lgl_bench.plans.plan import make_plan
+from lgl_bench.plans.preset_file import check_target, load_presets, write_presets
+from lgl_bench.plans.suite import comes_from_shipped, load_suite, read_fields, suites
 from lgl_bench.streams.catalogue import twin
 from lgl_bench.streams.generator import generate
 from lgl_bench.streams.manifest import read_manifest
+from lgl_bench.streams.stand_ins import open_streams
 from lgl_bench.streams.stream import Stream, StreamInfo
 from tests.fuzz.kinds import Kind
 from tests.fuzz.toml_damage import damage_toml

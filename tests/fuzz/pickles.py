@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from tests.fuzz.mutations import files_in
-from tests.streams.makers import python2_pickle
+from tests.support.stream_files import python2_pickle
 
 _RECONSTRUCT = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n"
 _VALUES: tuple[Any, ...] = (

@@ -13,7 +13,7 @@ from lgl_bench.heads.isomax import IsoMaxPlus, unit_distances
 from lgl_bench.heads.one_vs_rest import Doc, GDoc, positive_weights
 from lgl_bench.heads.softmax import Softmax
 from lgl_bench.training.model import build_model
-from tests.graphs import random_graph
+from tests.support.graphs import random_graph
 
 LOGITS = [[2.0, -1.0, 0.5], [0.0, 0.0, 3.0], [1.0, 1.5, -2.0], [-0.5, 0.25, 0.0]]
 LABELS = [0, 2, 0, 1]

@@ -21,9 +21,9 @@ import pandas as pd
 
 from lgl_bench.streams.store import write_stream
 from lgl_bench.streams.stream import Stream
-from tests.commands import environment, run_command, wait_for_session
-from tests.graphs import small_stream
 from tests.kills.outputs import digests, fits, leftovers
+from tests.support.commands import environment, run_command, wait_for_session
+from tests.support.graphs import small_stream
 
 RUN = (
     *("lgl-bench", "run", "--suite", "smoke", "--budget", "smoke", "--stream", "small", "--backbone", "gcn"),

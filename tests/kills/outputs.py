@@ -17,7 +17,9 @@ MEASURED = {"seconds", "fit_seconds", "peak_memory_mb", "created_at", "years"}
 def digests(place: Path) -> dict[str, str]:
     """The digest of every file at a place, itself a file or a folder; of tables and records what was not measured."""
     found = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
-    return {path.relative_to(place).as_posix(): _digest(path) for path in found if path.name != ".lock"}
+    return {
+        path.relative_to(place).as_posix(): _digest(path) for path in found if path.name not in (".lock", ".lock.pid")
+    }
 
 
 def leftovers(*folders: Path) -> list[str]:

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import DataError
+from lgl_bench.leaderboard.boards import merge, open_board
 from lgl_bench.leaderboard.build import board_rows
 from lgl_bench.leaderboard.folder import folder_rows
-from lgl_bench.leaderboard.problems import problems
 from lgl_bench.leaderboard.ranking import ranked
-from lgl_bench.leaderboard.schema import HEADLINE
-from lgl_bench.leaderboard.sources import merge, open_board
-from lgl_bench.leaderboard.writing import write_board
-from tests.leaderboard.boards import ABOUT, board, growing_stream, made_up_run, row
+from lgl_bench.leaderboard.table.problems import problems
+from lgl_bench.leaderboard.table.schema import HEADLINE
+from lgl_bench.leaderboard.table.write import write_board
+from tests.support.boards import ABOUT, board, growing_stream, made_up_run, row
 
 COMMON = ("suite", "suite_version", "stream_checksum", "budget", "budget_version", "select")
 CUT = {name: ABOUT[name] for name in (*COMMON, "protocol", "split", "history", "restart", "label_delay", "track")}

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lgl_bench.leaderboard.answers import Labels, Run
+from lgl_bench.grading.labels import Labels
+from lgl_bench.grading.row_key import KEY
+from lgl_bench.leaderboard.compare.answers import Run
 from lgl_bench.leaderboard.folder import folder_rows, read_intervals, write_intervals
 from lgl_bench.leaderboard.intervals import draw_intervals
-from lgl_bench.leaderboard.seeds import METHOD_KEYS
 from lgl_bench.leaderboard.stats.student import interval
 from lgl_bench.streams.checksum import stream_checksum
-from tests.leaderboard.boards import growing_stream, made_up_run, static_stream
+from tests.support.boards import growing_stream, made_up_run, static_stream
 
 DRAWN = {"accuracy", "auroc_weighted", "auroc_mean"}
 DECIDED = {"micro_f1", "macro_f1", "mcc", "recall_new", "false_alarm_rate"}
@@ -26,7 +27,7 @@ def stream():
 
 
 def labels(stream):
-    return {(stream.name, stream_checksum(stream)): Labels(stream.ids, stream.labels)}
+    return {(stream.name, stream_checksum(stream)): Labels(stream)}
 
 
 def drawn_of(folder, stream, draws=200):
@@ -34,7 +35,7 @@ def drawn_of(folder, stream, draws=200):
 
 
 def by_threshold(drawn):
-    return {cells[METHOD_KEYS.index("threshold")]: ends for cells, ends in drawn.items()}
+    return {cells[KEY.index("threshold")]: ends for cells, ends in drawn.items()}
 
 
 def test_every_metric_that_can_be_drawn_has_an_interval_around_its_mean(tmp_path, stream):

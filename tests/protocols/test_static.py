@@ -11,7 +11,7 @@ from lgl_bench.protocols.splits import TEST, TRAIN, VALIDATION, split_of, strati
 from lgl_bench.protocols.subgraph import induced
 from lgl_bench.protocols.transductive import Transductive
 from lgl_bench.streams.stream import StreamInfo, assemble
-from tests.graphs import small_stream
+from tests.support.graphs import small_stream
 
 LABELS = np.array([0] * 5 + [1] * 10 + [2] * 7 + [-1])
 EDGES = np.random.default_rng(0).integers(0, len(LABELS), (2, 60))

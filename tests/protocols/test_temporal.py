@@ -9,7 +9,7 @@ import pytest
 from lgl_bench.core.errors import UsageError
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.streams.stream import StreamInfo, assemble
-from tests.graphs import small_stream
+from tests.support.graphs import small_stream
 
 BORN = np.array([2000, 2000, 2000, 2001, 2001, 2003, 2003, 2003, 2004, 2004, 2004])
 LABELS = np.array([2, 0, -1, 0, 2, 3, 1, -1, 1, 4, 0])

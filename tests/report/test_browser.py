@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lgl_bench.report.site import build_site
-from tests.report.boards import write_run, year_frame
+from tests.support.report_boards import write_run, year_frame
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "

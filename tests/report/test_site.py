@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from lgl_bench.cli import main
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.report import site as site_module
-from lgl_bench.report.folder import MARKER, replacing
 from lgl_bench.report.site import build_site
-from tests.plans import plan_text
-from tests.report.boards import write_run, year_frame
+from lgl_bench.report.site_folder import MARKER
+from tests.support.plans import plan_text
+from tests.support.report_boards import write_run, year_frame
 
 EVIL = "<script>alert(1)</script>"
 RTL = "\u202eעברית\u202c"
@@ -176,17 +176,7 @@ def test_the_page_of_a_stream_shows_growth_classes_and_homophily_where_it_can_be
     text = _read(next((site / "streams").glob("dblp-easy-twin-*.html")))
     assert text.count('class="chart"') == 4
     absent = _read(next((site / "streams").glob("nowhere-*.html")))
-    assert "is not at hand" in absent and absent.count('class="chart"') == 1
-
-
-def test_a_folder_that_is_no_site_is_never_touched(tmp_path):
-    run = write_run(tmp_path / "run", year_frame())
-    place = tmp_path / "mine"
-    place.mkdir()
-    (place / "thesis.tex").write_text("years of work", encoding="utf-8")
-    with pytest.raises(UsageError, match="was not made by"):
-        build_site([run], place, force=True)
-    assert [path.name for path in place.iterdir()] == ["thesis.tex"]
+    assert "is not available" in absent and absent.count('class="chart"') == 1
 
 
 def test_a_site_is_replaced_only_when_asked_and_then_as_a_whole(tmp_path):
@@ -216,13 +206,6 @@ def test_a_build_that_fails_leaves_the_old_site_as_it_was(tmp_path, monkeypatch)
         build_site([run], place, force=True)
     assert before == _files(place)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "site"]
-
-
-def test_what_is_built_takes_its_place_only_at_the_end(tmp_path):
-    with replacing(tmp_path / "site", False, {}) as folder:
-        (folder / "index.html").touch()
-        assert not (tmp_path / "site").exists()
-    assert (tmp_path / "site" / "index.html").is_file()
 
 
 def test_five_hundred_rows_stay_under_three_megabytes(tmp_path):

@@ -7,10 +7,10 @@ import unicodedata
 import pandas as pd
 import pytest
 
-from lgl_bench.leaderboard.formats import cells
 from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.leaderboard.text_tables import cells
 from lgl_bench.report.terminal import board_table, sparkline
-from tests.report.boards import board_of, year_frame
+from tests.support.report_boards import board_of, year_frame
 
 
 def table_of(years: pd.DataFrame, width: int, with_years: bool = True) -> str:

@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lgl_bench.api import Settings
 from lgl_bench.core.expressions import parse
 from lgl_bench.core.references import FLOOR
-from lgl_bench.runs import requests
-from lgl_bench.runs.answers import answer_tasks
+from lgl_bench.plans.paper_presets import Preset
+from lgl_bench.runs.answering import answer_tasks
+from lgl_bench.runs.engines.base import Outcome
+from lgl_bench.runs.isolation import requests
 from lgl_bench.runs.lineage import outdated, predecessor
-from lgl_bench.runs.pool import Outcome
-from lgl_bench.runs.presets import Preset
+from lgl_bench.runs.options import Settings
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.scoring import Method
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
-from tests.graphs import small_stream
-from tests.runs.conftest import InProcess
+from tests.support.graphs import small_stream
+from tests.support.runs import Recording, in_this_process
 
 # Energy is mapped to [0, 1] by the calibration scores, and quantile cuts at one of them.
 METHODS = {"detectors": ["msp", "energy"], "thresholds": ["quantile"], "thresholds_on": "all", "streams": ["long"]}
@@ -170,12 +170,12 @@ def test_weights_are_let_go_only_when_no_later_year_needs_them(
     assert held == ([last_ok] if checkpoints == "last" else [])
 
 
-class DiesWithTwo(InProcess):
+class DiesWithTwo(Recording):
     """Workers that die of more than one detector."""
 
     def collect(self, on_epoch=None):
-        if len(self.orders[0].detectors) > 1:
-            return [Outcome(self.orders.pop(), None, "the worker died")]
+        if len(self._orders[0].detectors) > 1:
+            return [Outcome(self._orders.pop(), None, "the worker died")]
         return super().collect(on_epoch)
 
 
@@ -183,7 +183,7 @@ def test_detectors_that_are_scored_alone_after_a_worker_died_have_the_same_calib
     stream, engines, carry_out, monkeypatch, tmp_path
 ):
     whole = carry_out(settings=Settings(tmp_path / "whole", offline=True), **METHODS)
-    monkeypatch.setattr("lgl_bench.api.Pool", lambda *limits: DiesWithTwo())
+    in_this_process(monkeypatch, DiesWithTwo)
     alone = carry_out(settings=Settings(tmp_path / "alone", offline=True, checkpoints="none"), **METHODS)
     assert novelty(alone) == novelty(whole)
 

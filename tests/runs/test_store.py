@@ -12,14 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lgl_bench.api import Settings
 from lgl_bench.core.errors import DataError
-from lgl_bench.leaderboard.sources import open_board
+from lgl_bench.leaderboard.boards import open_board
+from lgl_bench.plans.plan_file import read_plan
 from lgl_bench.runs import store as store_module
-from lgl_bench.runs.description import read_plan
+from lgl_bench.runs.cleanup import remove_damaged
+from lgl_bench.runs.options import Settings
 from lgl_bench.runs.records import DamagedError, FitRecord, StoreWarning, dump_fit, parse_fit
 from lgl_bench.runs.store import RunStore
-from lgl_bench.submissions.pack import submit
+from lgl_bench.submissions.bundle.pack import submit
 
 KEY = "a" * 24
 RECORD = FitRecord(status="ok", key=KEY, time=3, role="test", known=[0, 1])
@@ -64,9 +65,9 @@ def test_a_flipped_bit_is_noticed_on_reading_and_what_is_damaged_can_be_removed(
     read = store.weights if "fits" in name else store.columns
     with pytest.raises(DamagedError, match=f"{name.rpartition('/')[2].replace('KEY', KEY)} is damaged.*command again"):
         read(KEY)
-    (told,) = store.mend([KEY, "b" * 24])
+    (told,) = remove_damaged(store, [KEY, "b" * 24])
     assert "is damaged" in told and not (store.folder / name.replace("KEY", KEY)).exists()
-    assert store.fit(KEY) is not None and store.mend([KEY]) == []
+    assert store.fit(KEY) is not None and remove_damaged(store, [KEY]) == []
 
 
 @pytest.mark.parametrize(
@@ -86,20 +87,20 @@ def test_an_odd_record_is_one_sentence_that_names_the_field(store, text, what):
     (store.folder / "fits" / KEY / "fit.json").write_text(text)
     with pytest.raises(DamagedError, match=f"fit.json is no record of a fit: .*{what}.*command again"):
         store.fit(KEY)
-    assert len(store.mend([KEY])) == 1 and store.fit(KEY) is None and not store.has_answers(KEY)
+    assert len(remove_damaged(store, [KEY])) == 1 and store.fit(KEY) is None and not store.has_answers(KEY)
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_a_kill_between_the_files_of_a_unit_leaves_answers_and_record_that_agree(store, monkeypatch, after):
     wrote = []
 
-    def dies(folder, name, data, write=store_module._write):
+    def dies(folder, name, data, write=store_module.write_file):
         if len(wrote) == after:
             raise KeyboardInterrupt
         wrote.append(name)
         write(folder, name, data)
 
-    monkeypatch.setattr(store_module, "_write", dies)
+    monkeypatch.setattr(store_module, "write_file", dies)
     with pytest.raises(KeyboardInterrupt):
         store.write_fit(
             KEY, store.fit(KEY), answers=answers(**{"novelty:a": [0.9, 0.9], "novelty:b": [0.3, 0.4]}), sources=NEW

@@ -14,8 +14,8 @@ from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Sparse,
 from lgl_bench.detectors import Calibration, detectors
 from lgl_bench.metrics.over_time import weighted_auroc
 from lgl_bench.metrics.ranking import auroc
+from lgl_bench.plans.suite import load_suite
 from lgl_bench.protocols.temporal import Temporal
-from lgl_bench.runs.suite import load_suite
 from lgl_bench.streams import catalogue
 
 MOST = 0.60

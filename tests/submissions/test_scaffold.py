@@ -20,11 +20,10 @@ REGISTRIES = {"detector": detectors, "backbone": backbones, "threshold": thresho
 def test_a_new_package_passes_the_battery_as_written(kind, tmp_path):
     files = scaffold(kind, "my-idea-2", tmp_path)
     assert set(files) == {"pyproject.toml", "README.md", "my_idea_2/__init__.py", "tests/test_my_idea_2.py"}
-    load_plugin(tmp_path / "my_idea_2" / "__init__.py")
-    try:
+    with REGISTRIES[kind].temporarily():
+        load_plugin(tmp_path / "my_idea_2" / "__init__.py")
         results = check_plugin(f"{kind}s", "my-idea-2")
-    finally:
-        found = REGISTRIES[kind]._plugins.pop("my-idea-2")
+        found = REGISTRIES[kind].get("my-idea-2")
     assert results
     assert [f"{r.check}: {r.reason}" for r in results if r.status == "failed"] == []
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
@@ -58,6 +57,7 @@ def test_another_kind_has_no_package(tmp_path):
         scaffold("protocol", "mine", tmp_path)
 
 
-def test_the_name_of_a_plugin_of_ones_own_can_be_used_again(tmp_path, monkeypatch):
-    monkeypatch.setitem(detectors._plugins, "my-idea", SimpleNamespace(__module__="my_idea"))
-    assert scaffold("detector", "my-idea", tmp_path)
+def test_the_name_of_a_plugin_of_ones_own_can_be_used_again(tmp_path):
+    with detectors.temporarily():
+        detectors.register("my-idea")(SimpleNamespace(__module__="my_idea"))
+        assert scaffold("detector", "my-idea", tmp_path)

@@ -17,7 +17,7 @@ from lgl_bench.thresholds.naive import Naive
 from lgl_bench.thresholds.openwgl import OpenWgl, openwgl_delta
 from lgl_bench.thresholds.oracle import Oracle, best_cut
 from lgl_bench.thresholds.quantile import Conformal, Quantile, conformal_cut
-from tests.graphs import graph
+from tests.support.graphs import graph
 
 
 def scores(novelty=None, probabilities=None, scored=None, labels=None):

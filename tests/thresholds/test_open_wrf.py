@@ -6,7 +6,7 @@ import pytest
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import Scores
 from lgl_bench.thresholds.open_wrf import OpenWrf, weak_labels
-from tests.graphs import graph
+from tests.support.graphs import graph
 
 QUICK = {"hidden": 8, "epochs": 30, "dropout": 0.2, "lr": 0.05}
 

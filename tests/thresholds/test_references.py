@@ -4,7 +4,7 @@ from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.core.types import Scores
 from lgl_bench.thresholds import thresholds
-from tests.graphs import graph
+from tests.support.graphs import graph
 
 
 def test_never_rejects_nobody_and_always_everybody():

@@ -1,51 +1,57 @@
-"""How Graph-MLP draws its batches."""
-
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from lgl_bench.training.batches import batches_of, draw_batch
+from lgl_bench.backbones import Shape
+from lgl_bench.backbones.mlp import MLP
+from lgl_bench.core.errors import PluginError
+from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import build_model
-from tests.graphs import random_graph, task_on
-
-TEN = 10
-
-
-def drawn(fit, size, times=4000):
-    """How often each of ten vertices is in a batch; every batch is checked to hold different ones."""
-    torch.manual_seed(0)
-    counts = torch.zeros(TEN)
-    for _ in range(times):
-        batch = draw_batch(TEN, torch.tensor(fit), size)
-        assert len(set(batch.tolist())) == len(batch) == min(size, TEN)
-        counts[batch] += 1
-    return (counts / times).tolist()
+from tests.support.graphs import random_graph, task_on
+from tests.support.walks import data_on
 
 
-def test_training_vertices_that_are_at_most_half_of_a_batch_are_all_in_it_and_the_rest_is_uniform():
-    # Three of six places are taken, and the seven others share the three that are left.
-    assert drawn([1, 4, 7], 6) == pytest.approx([3 / 7, 1, 3 / 7, 3 / 7, 1, 3 / 7, 3 / 7, 1, 3 / 7, 3 / 7], abs=0.04)
+class Walker(MLP):
+    """A backbone that walks as it is told to."""
+
+    def __init__(self, returned):
+        super().__init__(Shape(6, 3), hidden=4)
+        self.returned = returned
+
+    def batches(self, data):
+        return self.returned
 
 
-def test_above_half_of_a_batch_they_are_drawn_as_all_vertices_are():
-    assert drawn([1, 4, 7, 8], 6) == pytest.approx([0.6] * TEN, abs=0.04)
-    assert drawn([1, 4, 7], 5) == pytest.approx([0.5] * TEN, abs=0.04)
+def test_a_backbone_sees_the_labels_of_the_training_vertices_and_no_others():
+    labels = np.arange(12) % 3
+    task = task_on(random_graph(), labels, np.array([1, 4, 8]), np.array([2, 1]))
+    task = replace(task, train=replace(task.train, labels=labels), fit_mask=np.isin(np.arange(12), [1, 4, 8]))
+    data = training_data(build_model("gcn", "softmax", 6, task.known, {}), task)
+    assert data.vertices.tolist() == [1, 4, 8]
+    assert {vertex: column for vertex, column in enumerate(data.labels.tolist()) if column >= 0} == {1: 1, 4: 1, 8: 0}
+    assert data.graph is task.train.graph
 
 
-@pytest.mark.parametrize("fit", [[2], [0, 1, 2, 3, 4, 5, 6]])
-def test_a_graph_smaller_than_a_batch_is_in_it_whole(fit):
-    assert drawn(fit, 2000, times=3) == [1.0] * TEN
+@pytest.mark.parametrize("returned", [iter([torch.ones(())]), None, [torch.ones(())]])
+def test_a_walk_that_can_be_made_only_once_is_refused(returned):
+    with pytest.raises(PluginError, match="Walker.*must return a function that yields the losses of one epoch"):
+        walk(Walker(returned), data_on(random_graph(), [0]))
 
 
-def test_every_step_of_graph_mlp_learns_from_all_training_vertices_where_these_are_few():
-    task = task_on(random_graph(n=40), np.arange(40) % 2, np.array([3, 8, 30]), np.array([0, 1]))
-    fit, labels = torch.tensor([3, 8, 30]), torch.tensor([1, 0, 0])
-    given = {"hidden": 4, "dropout": 0.0, "beta": 0.0, "batch": 8}
-    model = build_model("graph-mlp", "softmax", 6, task.known, given)
-    batches = batches_of(model, task, fit.numpy(), torch.from_numpy(model.columns(task.train.labels)))
-    expected = torch.nn.functional.cross_entropy(model.outputs(task.train.graph).logits[fit], labels).item()
-    for _ in range(20):
-        (loss,) = batches.losses()
-        assert loss.item() == pytest.approx(expected, rel=1e-5)
+@pytest.mark.parametrize(
+    "loss", [1.5, torch.ones(3, requires_grad=True), torch.ones(()), (torch.ones(()), torch.ones(()))]
+)
+def test_a_step_that_yields_no_single_loss_with_a_gradient_is_refused(loss):
+    with pytest.raises(PluginError, match="Walker.*one number with a gradient"):
+        list(walk(Walker(lambda: iter([loss])), data_on(random_graph(), [0]))())
+
+
+def test_an_epoch_may_have_any_number_of_steps():
+    weight = torch.ones((), requires_grad=True)
+    for count in (0, 1, 3):
+        epoch = walk(Walker(lambda count=count: (weight * 2 for _ in range(count))), data_on(random_graph(), [0]))
+        assert [len(list(epoch())) for _ in range(2)] == [count, count]

@@ -10,7 +10,7 @@ import torch
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.training.model import build_model
 from lgl_bench.training.trainer import seeded
-from tests.graphs import random_graph
+from tests.support.graphs import random_graph
 
 KNOWN = np.array([4, 1, 7])
 

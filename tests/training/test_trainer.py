@@ -8,11 +8,9 @@ import torch
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
-from lgl_bench.protocols.temporal import Temporal
-from lgl_bench.training import trainer
 from lgl_bench.training.model import build_model
 from lgl_bench.training.trainer import TrainingParameters, seeded, train
-from tests.graphs import small_stream
+from tests.support.graphs import small_stream
 
 BACKBONES = ["gcn", "graphsage", "gat", "graph-mlp"]
 
@@ -133,40 +131,6 @@ def test_a_last_step_that_breaks_the_weights_does_not_pass_for_a_fit(task):
     assert fit.status == "diverged" and "weight" in fit.reason
 
 
-def test_early_stopping_goes_back_to_the_best_weights(task, monkeypatch):
-    seen = []
-
-    def accuracy_falls(model, task, held_out, columns, epoch, best):
-        value = {1: 0.2, 2: 0.7}.get(epoch, 0.5)
-        seen.append(weights(model))
-        if value <= best[0]:
-            return best
-        return value, epoch, {name: part.clone() for name, part in model.state_dict().items()}
-
-    monkeypatch.setattr(trainer, "_better", accuracy_falls)
-    model, fit = fitted(task, epochs=50, patience=3)
-    assert fit.epochs == 5  # the best was the second, three more were worse
-    assert torch.equal(weights(model), seen[1])
-    assert not torch.equal(weights(model), seen[-1])
-
-
-def test_early_stopping_ends_early_and_is_no_worse_on_held_out_vertices_than_its_last_epoch(task):
-    model, fit = fitted(task, epochs=300, patience=3)
-    last = fitted(task, epochs=fit.epochs)[0]
-    held_out = task.calibration
-    truth = task.train.labels[held_out]
-    assert fit.status == "ok" and 3 < fit.epochs < 300
-    assert (truth >= 0).all()
-    found = [float((m.predict(task.train.graph)[held_out] == truth).mean()) for m in (model, last)]
-    assert found[0] >= found[1] and found[0] > 0.6
-
-
-def test_early_stopping_needs_vertices_held_out():
-    temporal = next(Temporal().tasks(small_stream(), 0))[0]
-    with pytest.raises(UsageError, match="held-out"):
-        fitted(temporal, patience=2)
-
-
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"lr": 0.0}, {"lr": -1.0}, {"lr": float("nan")}])
 def test_parameters_that_make_no_sense_are_refused(wrong):
     with pytest.raises(UsageError, match=next(iter(wrong))):
@@ -200,32 +164,3 @@ def test_outputs_remembered_from_before_the_fit_are_forgotten(task):
     before = model.outputs(task.test)
     train(model, task, TrainingParameters(epochs=2), 0)
     assert model.outputs(task.test) is not before
-
-
-def test_an_epoch_of_graphsage_walks_over_every_training_vertex_once(task, monkeypatch):
-    batches = []
-    real = trainer.batches_of
-
-    def watched(*given):
-        found = real(*given)
-        sample = found.sampler.sample
-        found.sampler.sample = lambda seeds: (batches.append(seeds.copy()), sample(seeds))[1]
-        return found
-
-    monkeypatch.setattr(trainer, "batches_of", watched)
-    fitted(task, "graphsage", epochs=2)
-    fit = np.flatnonzero(task.fit_mask)
-    one_epoch = -(-len(fit) // 30)
-    assert len(batches) == 2 * one_epoch
-    orders = [np.concatenate(batches[:one_epoch]), np.concatenate(batches[one_epoch:])]
-    assert all(np.array_equal(np.sort(order), fit) for order in orders)
-    assert not np.array_equal(*orders)
-
-
-@pytest.mark.parametrize("count", [15, 60, 61, 64])
-def test_a_batch_below_one_is_a_share_of_the_training_vertices_and_leaves_no_odd_one_over(task, count):
-    model = fresh(task, "graphsage", batch=0.2)
-    fit = np.flatnonzero(task.fit_mask)[:count]
-    columns = torch.from_numpy(model.columns(task.train.labels))
-    assert len(fit) == count
-    assert sum(1 for _ in trainer.batches_of(model, task, fit, columns).losses()) == 5

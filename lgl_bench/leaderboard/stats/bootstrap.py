@@ -18,20 +18,23 @@ which at three seeds rejects up to 8 % of true nulls; docs/comparing.md prints w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
-from lgl_bench.leaderboard.stats import kernels
 from lgl_bench.leaderboard.stats.evidence import Evidence, of_seeds
 from lgl_bench.leaderboard.stats.student import Difference
+from lgl_bench.metrics import Aggregate, Kernel, Metric, PooledMetric, SeedAnswers, kernels, metrics
+from lgl_bench.metrics.contract import MIN_NEW
 
+Method = TypeVar("Method", bound=Hashable)
 DRAWS = 2000
-_FEWEST_NEW = 5
 _CELLS = 2**17
+_COUNTS = "counts"
+"""What is added up for every pooled metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +55,6 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """What one method answered in one task: (seeds, n) each; `rejected` where it has a threshold."""
-
-    novelty: FloatArray
-    correct: BoolArray
-    rejected: BoolArray | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Resampled:
     """A metric of one method.
 
@@ -77,51 +71,43 @@ class Resampled:
     df: float
 
 
-_KERNELS: dict[str, Callable[[Cut, Sheet], kernels.Kernel]] = {
-    "accuracy": lambda cut, sheet: kernels.accuracy(cut.new, sheet.correct),
-    "auroc": lambda cut, sheet: kernels.auroc(cut.new, sheet.novelty),
-    "micro_f1": lambda cut, sheet: kernels.micro_f1(cut.new, _decided(sheet)),
-    "macro_f1": lambda cut, sheet: kernels.macro_f1(cut.new, _decided(sheet)),
-    "counts": lambda cut, sheet: kernels.counts(cut.new, _decided(sheet)),
-}
-_SHARED = {"auroc_weighted": "auroc", "auroc_mean": "auroc"}
-"""Kernels that several sums share."""
-DECISIONS = ("micro_f1", "macro_f1", *kernels.POOLED)
-"""Metrics of decisions that can be drawn."""
-METRICS = ("accuracy", *_SHARED, *DECISIONS)
-"""Metrics that can be drawn."""
+def drawable(*, decisions: bool) -> list[str]:
+    """Metrics that can be drawn: those of decisions, or the others."""
+    able = [plugin for plugin in metrics.in_order() if plugin.has_kernel() or issubclass(plugin, PooledMetric)]
+    return [plugin.name for plugin in able if ("decision" in plugin.needs) == decisions]
 
 
 def resample(
     cuts: Sequence[Cut],
-    methods: Mapping[Any, Sequence[Sheet]],
-    metrics: Sequence[str],
+    methods: Mapping[Method, Sequence[SeedAnswers]],
+    names: Sequence[str],
     draws: int = DRAWS,
     seed: int = 0,
-) -> dict[Any, dict[str, Resampled]]:
+) -> dict[Method, dict[str, Resampled]]:
     """Draws vertices and grades every method under each draw.
 
     Args:
         cuts: The tasks.
-        methods: Per method, its sheet of every task.
-        metrics: Which, of `METRICS`; one that no task defines is left out.
+        methods: Per method, its answers to every task.
+        names: Which metrics, of those that are `drawable`; one that no task defines is left out.
         draws: How many.
-        seed: Of the draws; the same cuts and seed give the same draws whatever the methods.
+        seed: Of the draws; the same cuts and seed make the same draws whatever the methods.
     """
-    shares = {metric: found for metric in metrics if (found := task_weights(cuts, metric)).any()}
+    shares = {metric: found for metric in names if (found := task_weights(cuts, metric)).any()}
     sums = {(name, metric): _Sum(draws) for name in methods for metric in {_sum_of(metric) for metric in shares}}
     for at, cut in enumerate(cuts):
         used = {_sum_of(metric): float(share[at]) for metric, share in shares.items() if share[at]}
+        kernels_used = {_kernel_of(metric): metric for metric in used}
         made = {
-            (name, kernel): _KERNELS[kernel](cut, sheets[at])
-            for name, sheets in methods.items()
-            for kernel in {_SHARED.get(metric, metric) for metric in used}
+            (name, kernel): _made_kernel(metric, cut, answers[at])
+            for name, answers in methods.items()
+            for kernel, metric in kernels_used.items()
         }
         for start, weights in _weights(cut, draws, seed) if used else ():
             for (name, kernel), score in made.items():
                 values = score(weights)
                 for metric, share in used.items():
-                    if _SHARED.get(metric, metric) == kernel:
+                    if _kernel_of(metric) == kernel:
                         sums[name, metric].add(start, values * share)
     return {
         name: {
@@ -153,15 +139,28 @@ class _Sum:
         """The metric."""
         assert self.drawn is not None
         tasks = np.stack(self.tasks)
-        if metric not in kernels.POOLED:
+        pooled = metrics.described(metric)
+        if not issubclass(pooled, PooledMetric):
             return Resampled(tasks.sum(axis=0), tasks, self.drawn, df)
-        score = kernels.POOLED[metric]
+        score = pooled().pool
         return Resampled(score(*tasks.sum(axis=0)), np.empty((0, tasks.shape[-1])), score(*self.drawn), df)
 
 
 def _sum_of(metric: str) -> str:
     """What is added up for a metric: itself, or counts that are graded afterwards."""
-    return "counts" if metric in kernels.POOLED else metric
+    return _COUNTS if issubclass(metrics.described(metric), PooledMetric) else metric
+
+
+def _kernel_of(metric: str) -> str:
+    """Metrics with the same kernel have the same name here, so that it is computed once."""
+    described = metrics.described(metric)
+    return (described.year_column or metric) if issubclass(described, Metric) else metric
+
+
+def _made_kernel(metric: str, cut: Cut, answers: SeedAnswers) -> Kernel:
+    if metric == _COUNTS:
+        return kernels.counts(cut.new, answers.decided)
+    return metrics.get(metric)().kernel(cut.new, answers)
 
 
 def task_weights(cuts: Sequence[Cut], metric: str) -> FloatArray:
@@ -172,19 +171,16 @@ def task_weights(cuts: Sequence[Cut], metric: str) -> FloatArray:
     new = np.array([cut.new.sum() for cut in cuts], dtype=np.float64)
     known = np.array([(~cut.new).sum() for cut in cuts], dtype=np.float64)
     both = (new > 0) & (known > 0)
-    if metric in kernels.POOLED:
+    described = metrics.described(metric)
+    if issubclass(described, PooledMetric):
         return np.where((new + known > 0) & new.any() & known.any(), 1.0, 0.0)
-    if metric == "auroc_weighted":
-        raw = np.where(both, new, 0.0)
-    elif metric == "auroc_mean":
+    defined = {"known": known > 0, "new": new > 0, "both": both, "all": new + known > 0}[described.looks_at]
+    raw = defined.astype(np.float64)
+    if described.over_years is Aggregate.BY_NEW:
+        raw = np.where(defined, new, 0.0)
+    elif described.over_years is Aggregate.ENOUGH_NEW:
         folds = np.array([cut.fold for cut in cuts], dtype=bool)
-        raw = (both & ((new >= _FEWEST_NEW) | folds)).astype(np.float64)
-    elif metric == "macro_f1":
-        raw = both.astype(np.float64)
-    elif metric == "accuracy":
-        raw = (known > 0).astype(np.float64)
-    else:
-        raw = (new + known > 0).astype(np.float64)
+        raw = (defined & ((new >= MIN_NEW) | folds)).astype(np.float64)
     return raw / raw.sum() if raw.any() else raw
 
 
@@ -210,7 +206,7 @@ def interval(one: Resampled) -> tuple[float, float]:
     return float(found.lo), float(found.hi)
 
 
-def _weights(cut: Cut, draws: int, seed: int) -> Any:
+def _weights(cut: Cut, draws: int, seed: int) -> Iterator[tuple[int, FloatArray]]:
     """Yields (-1, ones) for the vertices as they are, then (first draw, weights) in blocks that fit a cache."""
     yield -1, np.ones((len(cut.new), 1))
     rng = np.random.default_rng([seed, cut.block])
@@ -234,14 +230,5 @@ def _df(cuts: Sequence[Cut], metric: str, share: FloatArray) -> float:
     used = [cut for cut, weight in zip(cuts, share, strict=True) if weight]
     new = sum(max(int(cut.new.sum()) - 1, 0) for cut in used)
     known = sum(max(int((~cut.new).sum()) - 1, 0) for cut in used)
-    if metric in ("accuracy", "false_alarm_rate"):
-        return float(known)
-    if metric == "recall_new":
-        return float(new)
-    return float(new + known if metric == "micro_f1" else min(new, known))
-
-
-def _decided(sheet: Sheet) -> BoolArray:
-    if sheet.rejected is None:
-        raise ValueError("a decision is graded, and the method has no threshold")
-    return sheet.rejected
+    counted = {"known": known, "new": new, "both": min(new, known), "all": new + known}
+    return float(counted[metrics.described(metric).looks_at])

@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.files import temporary_folder
 from lgl_bench.core.types import Sparse
-from lgl_bench.streams.archive import extract_zip
+from lgl_bench.core.validation import first_problem
+from lgl_bench.streams.download.archive import extract_zip
 
 MOST_FEATURES = 2**31 - 1
 """Columns of features: their numbers are kept as int32."""
@@ -30,16 +31,14 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
-    def read(cls, given: dict[str, Any], format_name: str) -> Any:
+    def read(cls, given: dict[str, Any], format_name: str) -> Self:
         """The options of a manifest or a command line, checked."""
         try:
             return cls(**given)
         except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(str(part) for part in first["loc"])
             allowed = ", ".join(sorted(cls.model_fields)) or "none"
             raise UsageError(
-                f"the option '{name}' of the format {format_name}: {first['msg']}; its options are: {allowed}"
+                f"the options of the format {format_name}: {first_problem(error)}; its options are: {allowed}"
             ) from error
 
 

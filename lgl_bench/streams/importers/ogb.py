@@ -94,7 +94,7 @@ def read_numbers(path: Path, kind: Any) -> npt.NDArray[Any]:
             blocks = [np.column_stack([column.to_numpy(False) for column in batch]) for batch in reader]
     except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(
-            f"{path} cannot be read ({error}); mend the row, or get the file again if it is cut short"
+            f"{path} cannot be read ({error}); correct the row, or get the file again if it is cut short"
         ) from error
     pa.default_memory_pool().release_unused()
     found = np.concatenate([np.empty((0, width), dtype=kind.to_pandas_dtype()), *blocks])
@@ -151,5 +151,5 @@ def _expect(found: int, path: Path, counted: Path) -> None:
         return
     expected = read_numbers(path, pa.int64())
     if expected.shape != (1, 1) or expected[0, 0] != found:
-        said = ", ".join(map(str, expected.reshape(-1)[:3])) or "nothing"
-        raise DataError(f"{counted} has {found} rows, {path.name} says {said}; get the files again")
+        expected_rows = ", ".join(map(str, expected.reshape(-1)[:3])) or "nothing"
+        raise DataError(f"{counted} has {found} rows, {path.name} says {expected_rows}; get the files again")

@@ -65,7 +65,7 @@ class _Dtype:
 
 
 class _Array:
-    """An array: empty, until its state gives shape, type and bytes."""
+    """An array: empty until its state brings shape, type and bytes."""
 
     __slots__ = ("array",)
 

@@ -1,6 +1,6 @@
 """Everybody else's graph: a table of vertices and a table of edges, Parquet or CSV, with named columns.
 
-`vertices.{parquet,csv}` has an id, and where they exist a time, a label (numbers or names), a published
+`vertices.{parquet,csv}` has an id, and if they exist a time, a label (numbers or names), a published
 split (train, validation, test) and features: one list column, index and value list columns, or one column a
 feature. `edges.{parquet,csv}` has source and target.
 """
@@ -73,7 +73,7 @@ def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _words(column: pa.ChunkedArray) -> tuple[IntArray, list[str]]:
-    """Text as codes and the words behind them, -1 where there is none: spelled out it could be of any size."""
+    """Text as codes and the words behind them, -1 if there is none: spelled out it could be of any size."""
     coded = column.unify_dictionaries() if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     if not coded.num_chunks:
         return np.empty(0, dtype=np.int64), []

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lgl_bench.leaderboard.stats import kernels
-from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, Sheet, difference, interval, resample, task_weights
-from lgl_bench.metrics import classification, decisions, ranking
+from lgl_bench.leaderboard.stats.bootstrap import Cut, Resampled, difference, interval, resample, task_weights
+from lgl_bench.metrics import SeedAnswers, classification, decisions, kernels, metrics, ranking
 
 
 def cut(new: np.ndarray, block: int = 0) -> Cut:
@@ -40,9 +39,10 @@ def test_with_a_weight_of_one_every_kernel_is_the_metric_itself(rows):
         expected = getattr(decisions, name)(new, rejected).value
         assert getattr(kernels, name)(new, rejected[None])(ones).item() == pytest.approx(expected)
     counted = kernels.counts(new, rejected[None])(ones)
-    assert kernels.POOLED["mcc"](*counted).item() == pytest.approx(decisions.mcc(new, rejected).value)
-    assert kernels.POOLED["recall_new"](*counted).item() == pytest.approx(rejected[new].mean())
-    assert kernels.POOLED["false_alarm_rate"](*counted).item() == pytest.approx(rejected[~new].mean())
+    pooled = {name: plugin().pool(*counted).item() for name, plugin in metrics.pooled().items()}
+    assert pooled["mcc"] == pytest.approx(decisions.mcc(new, rejected).value)
+    assert pooled["recall_new"] == pytest.approx(rejected[new].mean())
+    assert pooled["false_alarm_rate"] == pytest.approx(rejected[~new].mean())
 
 
 @given(vertices)
@@ -78,7 +78,7 @@ def test_the_spread_of_draws_is_that_of_a_mean_of_as_many_vertices():
     # Accuracy of 40 known vertices of which 10 are right: s^2 / n = (40/39 * 0.25 * 0.75) / 40.
     new = np.zeros(40, dtype=bool)
     correct = (np.arange(40) < 10)[None]
-    drawn = resample([cut(new)], {"a": [Sheet(np.zeros((1, 40)), correct)]}, ["accuracy"], draws=20_000)
+    drawn = resample([cut(new)], {"a": [SeedAnswers(np.zeros((1, 40)), correct)]}, ["accuracy"], draws=20_000)
     found = drawn["a"]["accuracy"]
     assert found.points.tolist() == [0.25]
     assert np.var(found.draws) == pytest.approx(0.25 * 0.75 / 39, rel=0.05)
@@ -87,7 +87,7 @@ def test_the_spread_of_draws_is_that_of_a_mean_of_as_many_vertices():
 
 def test_a_stratum_keeps_its_size_and_one_vertex_alone_is_always_there():
     new = np.array([True, False, False, False])
-    sheet = Sheet(np.array([[0.5, 0.1, 0.4, 0.9]]), np.ones((1, 4), dtype=bool))
+    sheet = SeedAnswers(np.array([[0.5, 0.1, 0.4, 0.9]]), np.ones((1, 4), dtype=bool))
     drawn = resample([cut(new)], {"a": [sheet]}, ["auroc_weighted"], draws=500)["a"]["auroc_weighted"]
     # Two of the three known vertices are drawn, with replacement: 0, 1 or 2 of them below the new one.
     assert set(np.round(drawn.draws.ravel(), 9)) == {0.0, 0.5, 1.0}
@@ -96,7 +96,7 @@ def test_a_stratum_keeps_its_size_and_one_vertex_alone_is_always_there():
 def test_strata_keep_their_share_whatever_their_size():
     # Two vertices of one class, all right, and eight of another, all wrong: every draw gives 2 in 10.
     strata = np.array([0] * 2 + [1] * 8)
-    sheet = Sheet(np.zeros((1, 10)), (strata == 0)[None])
+    sheet = SeedAnswers(np.zeros((1, 10)), (strata == 0)[None])
     drawn = resample([Cut(np.zeros(10, dtype=bool), strata, 0)], {"a": [sheet]}, ["accuracy"], draws=100)
     assert drawn["a"]["accuracy"].draws == pytest.approx(0.2)
 
@@ -104,7 +104,7 @@ def test_strata_keep_their_share_whatever_their_size():
 def test_every_method_gets_the_same_draws_and_the_folds_of_a_split_do_too():
     rng = np.random.default_rng(0)
     new = np.arange(30) < 10
-    sheet = Sheet(rng.random((2, 30)), rng.random((2, 30)) < 0.5)
+    sheet = SeedAnswers(rng.random((2, 30)), rng.random((2, 30)) < 0.5)
     once = resample([cut(new)], {"a": [sheet]}, ["auroc_weighted"], draws=50)
     beside = resample([cut(new)], {"b": [sheet], "a": [sheet]}, ["auroc_weighted", "accuracy"], draws=50)
     assert np.array_equal(once["a"]["auroc_weighted"].draws, beside["a"]["auroc_weighted"].draws)
@@ -153,7 +153,7 @@ def simulated(rng: np.random.Generator, gap: float = 0.0, noise: float = 0.3) ->
         cuts.append(cut(new, year))
         for name, extra in (("a", 0.0), ("b", gap)):
             novelty = shared + extra * new + noise * rng.normal(size=(3, 300))
-            sheets[name].append(Sheet(novelty, np.ones((3, 300), dtype=bool)))
+            sheets[name].append(SeedAnswers(novelty, np.ones((3, 300), dtype=bool)))
     graded = resample(cuts, sheets, ["auroc_weighted"], draws=500)
     return {name: values["auroc_weighted"] for name, values in graded.items()}
 
@@ -188,7 +188,7 @@ def test_ten_years_of_two_thousand_vertices_take_seconds():
     rng = np.random.default_rng(0)
     new = np.arange(2000) < 200
     cuts = [cut(new, year) for year in range(10)]
-    sheets = {n: [Sheet(rng.random((3, 2000)), rng.random((3, 2000)) < 0.5) for _ in cuts] for n in "ab"}
+    sheets = {n: [SeedAnswers(rng.random((3, 2000)), rng.random((3, 2000)) < 0.5) for _ in cuts] for n in "ab"}
     start = time.process_time()
     resample(cuts, sheets, ["auroc_weighted", "accuracy"])
     assert time.process_time() - start < 15
@@ -198,7 +198,7 @@ def test_counts_are_pooled_over_tasks_before_they_are_graded_worked_by_hand():
     # Two years; the second has nothing new. TP 1, FN 1, FP 1 + 2, TN 1 + 2.
     years = [np.array([True, True, False, False]), np.zeros(4, dtype=bool)]
     called = [np.array([True, False, True, False]), np.array([True, True, False, False])]
-    sheets = [Sheet(np.zeros((1, 4)), np.ones((1, 4), dtype=bool), rejected[None]) for rejected in called]
+    sheets = [SeedAnswers(np.zeros((1, 4)), np.ones((1, 4), dtype=bool), rejected[None]) for rejected in called]
     cuts = [cut(new, year) for year, new in enumerate(years)]
     found = resample(cuts, {"a": sheets}, ["mcc", "recall_new", "false_alarm_rate", "macro_f1"], draws=100)["a"]
     assert found["mcc"].points.item() == pytest.approx((1 * 3 - 3 * 1) / (4 * 2 * 6 * 4) ** 0.5)
@@ -211,13 +211,13 @@ def test_counts_are_pooled_over_tasks_before_they_are_graded_worked_by_hand():
 
 def test_without_new_vertices_anywhere_decisions_are_not_drawn():
     new = np.zeros(5, dtype=bool)
-    sheet = Sheet(np.zeros((1, 5)), np.ones((1, 5), dtype=bool), np.ones((1, 5), dtype=bool))
+    sheet = SeedAnswers(np.zeros((1, 5)), np.ones((1, 5), dtype=bool), np.ones((1, 5), dtype=bool))
     assert set(resample([cut(new)], {"a": [sheet]}, ["mcc", "macro_f1", "micro_f1"], draws=100)["a"]) == {"micro_f1"}
 
 
 def test_rejecting_nobody_is_worth_nothing_under_every_draw():
     new = np.arange(40) < 10
-    nobody = Sheet(np.zeros((3, 40)), np.ones((3, 40), dtype=bool), np.zeros((3, 40), dtype=bool))
+    nobody = SeedAnswers(np.zeros((3, 40)), np.ones((3, 40), dtype=bool), np.zeros((3, 40), dtype=bool))
     found = resample([cut(new)], {"never": [nobody]}, ["mcc"], draws=100)["never"]["mcc"]
     assert not found.points.any() and not found.draws.any() and interval(found) == (0.0, 0.0)
 

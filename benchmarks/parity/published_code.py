@@ -1,0 +1,197 @@
+"""Plugins that do what the published code does differently, for `lgl-bench parity --as-published` alone.
+
+They are written anew from what that code does (Open-World-LGL, Hoffmann et al. 2023), on top of our backbones, heads
+and training. Nothing registers them but loading this file; `published_code.toml` says which cells they change:
+
+- `odin-published`, a detector: x~ = (x + eps * sign(gradient of the sum of all logits)) * x, arcs left alone.
+- `gdoc-printed`, a head and its detector: gDOC with the weights that the paper prints.
+- `leave-class-out-confused`, a protocol: Graph-MLP's static batches. Positions 0, ..., n_t - 1 of the n_t vertices of
+  the training graph are used as vertex numbers of the whole graph, and the training mask is shuffled on the way. So the
+  first n_t vertices of the whole graph are learned from, test vertices and the left-out class among them, with the
+  labels of a random share.
+- `known-outputs(D)`, a detector: D on the outputs of known classes, if the model has learned the left-out class too.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import nn
+
+from lgl_bench.backbones.graph_mlp import GraphMLP
+from lgl_bench.backbones.layers.inputs import inputs_of
+from lgl_bench.backbones.layers.projection import Projection
+from lgl_bench.backbones.layers.sparse import SparseMatrix
+from lgl_bench.core.seeds import generator
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot, Task, Truth
+from lgl_bench.detectors import Calibration, Detector, detectors
+from lgl_bench.detectors.msp import msp
+from lgl_bench.detectors.one_vs_rest import GDocDetector
+from lgl_bench.heads import heads
+from lgl_bench.heads.isomax import IsoMaxPlus
+from lgl_bench.heads.one_vs_rest import OneVsRest
+from lgl_bench.protocols import protocols
+from lgl_bench.protocols.leave_class_out import LeaveClassOut
+from lgl_bench.protocols.subgraph import induced
+from lgl_bench.streams.stream import Stream
+from lgl_bench.training.model import Model
+
+
+def published_step(x: torch.Tensor, gradient: torch.Tensor, eps: float) -> torch.Tensor:
+    """(x + eps * sign(gradient)) * x.
+
+    >>> published_step(torch.tensor([1.0, 0.0, 0.5]), torch.tensor([-2.0, 3.0, 3.0]), 0.1).tolist()
+    [0.8999999761581421, 0.0, 0.30000001192092896]
+    """
+    return (x + eps * gradient.sign()) * x
+
+
+@detectors.register("odin-published")
+class PublishedOdin(Detector):
+    """ODIN as the published code computes it: 1 - max softmax(f~ / T) after its own step.
+
+    Args:
+        eps: Size of the step, in units of the features themselves.
+        temperature: T, of the scores; the sign of the gradient does not depend on it.
+    """
+
+    reads_outputs = False
+
+    def __init__(self, eps: float, temperature: float) -> None:
+        self.eps = eps
+        self.temperature = temperature
+
+    def score(self, model: Model, graph: Graph) -> FloatArray:
+        """In [0, 1]."""
+        model.eval()
+        start = inputs_of(graph)
+        features = start.features
+
+        def logits(values: torch.Tensor) -> torch.Tensor:
+            # Of sparse features only the values that are not 0 are stored; the step leaves the others at 0.
+            moved = features.with_values(values) if isinstance(features, SparseMatrix) else values
+            found: torch.Tensor = model(start.moved(moved, None)).logits
+            return found
+
+        values = (features.values if isinstance(features, SparseMatrix) else features).detach().clone()
+        values.requires_grad_(True)
+        with torch.enable_grad():
+            (gradient,) = torch.autograd.grad(logits(values).sum(), values)
+        with torch.no_grad():
+            return msp(logits(published_step(values, gradient, self.eps)), self.temperature).numpy()
+
+
+def printed_weights(labels: torch.Tensor, classes: int) -> torch.Tensor:
+    """(n - n_k) / n for each class k, n_k of the n labels being k: the weight of positives that the paper prints.
+
+    >>> printed_weights(torch.tensor([0, 0, 0, 1]), 2).tolist()
+    [0.25, 0.75]
+    """
+    return (len(labels) - torch.bincount(labels, minlength=classes).float()) / len(labels)
+
+
+@heads.register("gdoc-printed")
+class PrintedGDoc(OneVsRest):
+    """gDOC with the weights that the paper prints, counted over all training vertices."""
+
+    def begin(self, labels: torch.Tensor) -> None:
+        """Counts the classes of all training vertices."""
+        self._weights = printed_weights(labels, self.classes)
+
+    def weights(self, labels: torch.Tensor) -> torch.Tensor:
+        """Weight of the positives of each class."""
+        return self._weights
+
+
+@detectors.register("gdoc-printed")
+class PrintedGDocDetector(GDocDetector):
+    """gDOC's scores on the head of the same name."""
+
+    heads = ("gdoc-printed",)
+
+
+@protocols.register("leave-class-out-confused")
+class ConfusedLeaveClassOut(LeaveClassOut):
+    """Leave-class-out with the training graph that Graph-MLP's static training in the published code learns from."""
+
+    def __init__(self, split: str = "60-20-20") -> None:
+        super().__init__(split)
+
+    def tasks(self, stream: Stream, seed: int) -> Iterator[tuple[Task, Truth]]:
+        """One task for each class left out."""
+        for task, truth in super().tasks(stream, seed):
+            yield confused(task, stream.labels, seed), truth
+
+
+def confused(task: Task, labels: IntArray, seed: int) -> Task:
+    """The task Graph-MLP's static training in the published code learns from.
+
+    The first n_t vertices of the whole graph, n_t the size of the training graph, with the edges among them (that code
+    takes the powers of the whole adjacency at these vertices); the labels of a random share as large as that of the
+    training vertices, of every class. The left-out class is learned under an id that no vertex has and that is the
+    largest: under its own it would not be new to grading.
+
+    Args:
+        task: One class left out; its test graph is the whole one.
+        labels: Of all vertices.
+        seed: Of the run.
+    """
+    size = task.train.graph.num_vertices
+    graph, _ = induced(task.test, np.arange(task.test.num_vertices) < size)
+    mask = generator(seed, "published-batches", task.fold).permutation(task.fit_mask) & (labels[:size] >= 0)
+    stand_in, left_out = int(labels.max()) + 1, int(task.fold)
+    renamed = np.where(labels == left_out, stand_in, labels)
+    every = np.unique(labels[labels >= 0])
+    return replace(
+        task,
+        train=Snapshot(task.train.time, graph, np.where(mask, renamed[:size], -1)),
+        fit_mask=mask,
+        calibration=np.flatnonzero(~mask),
+        known=np.where(every == left_out, stand_in, every),
+    )
+
+
+def known_outputs(model: Model, known: IntArray) -> Model:
+    """A copy of a Graph-MLP with the outputs of some classes alone, as the published code scores it."""
+    columns = torch.from_numpy(model.columns(known))
+    kept = copy.deepcopy(model)
+    assert isinstance(kept.backbone, GraphMLP)
+    if isinstance(kept.head, IsoMaxPlus):
+        kept.head.prototypes = nn.Parameter(kept.head.prototypes.data[columns])
+    else:
+        last = kept.backbone.projections[-1]
+        assert isinstance(last, Projection) and last.bias is not None
+        last.weight = nn.Parameter(last.weight.data[:, columns])
+        last.bias = nn.Parameter(last.bias.data[columns])
+    kept.head.classes = len(known)
+    kept.known = known
+    return kept
+
+
+@detectors.register("known-outputs")
+class KnownOutputs(Detector):
+    """A detector on the outputs of known classes: without that of the stand-in, which has the largest id.
+
+    Args:
+        base: The detector, whose scores must be bounded.
+    """
+
+    def __init__(self, base: Detector) -> None:
+        self.base = base
+        self.heads = base.heads  # type: ignore[misc]
+        self.reads_outputs = base.reads_outputs  # type: ignore[misc]
+
+    def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
+        """Fits the wrapped detector."""
+        self.base.fit(self._known(model), train, fit_vertices, calibration)
+
+    def score(self, model: Model, graph: Graph) -> FloatArray:
+        """In [0, 1]."""
+        return self.base.score(self._known(model), graph)
+
+    def _known(self, model: Model) -> Model:
+        return known_outputs(model, model.known[model.known < model.known.max()])

@@ -1,0 +1,1 @@
+"""Parts that backbones are built of."""

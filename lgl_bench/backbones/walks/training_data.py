@@ -1,0 +1,68 @@
+"""What a fit may learn from, as the walk of a backbone sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import dgl
+import torch
+
+from lgl_bench.backbones.layers.block import Block
+from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
+from lgl_bench.backbones.layers.sparse import take_rows
+from lgl_bench.core.errors import PluginError
+from lgl_bench.core.types import Graph
+
+Epoch: TypeAlias = Callable[[], Iterator[torch.Tensor]]
+"""The steps of one epoch: yields the loss of each, computed with the weights as they are when it is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """The training graph with the labels of the training vertices, and of no other.
+
+    Attributes:
+        graph: Features and edges.
+        vertices: The training vertices.
+        labels: Output column of the class of each vertex of the graph; -1 for those that are not trained on.
+        head_loss: Mean loss of outputs, one row per vertex, given the labels of these vertices.
+        device: Where to compute. `vertices` and `labels` stay on the CPU.
+    """
+
+    graph: Graph
+    vertices: torch.Tensor
+    labels: torch.Tensor
+    head_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    device: str = "cpu"
+
+    def loss(self, output: torch.Tensor, vertices: torch.Tensor) -> torch.Tensor:
+        """Mean loss of the outputs of these training vertices, one row per vertex.
+
+        Raises:
+            PluginError: One of them is no training vertex.
+        """
+        labels = self.labels[vertices]
+        if (labels < 0).any():
+            raise PluginError(
+                "the loss was asked for vertices that are not trained on; those that are have labels[vertices] >= 0"
+            )
+        return self.head_loss(output, labels.to(self.device))
+
+    def whole(self) -> Inputs:
+        """The whole graph."""
+        return inputs_of(self.graph).to(self.device)
+
+    def rows(self, vertices: torch.Tensor, blocks: tuple[Block, ...] | None = None) -> Inputs:
+        """The features of some vertices, with the blocks that were sampled for them; without blocks, no arcs."""
+        inputs = inputs_of(self.graph)
+        # What reads blocks does not read the graph, which costs too much to cut for every step.
+        graph = inputs.graph if blocks is not None else dgl.graph(([], []), num_nodes=len(vertices))
+        return Inputs(take_rows(inputs.features, vertices), graph, blocks=blocks).to(self.device)
+
+    def subgraph(self, vertices: torch.Tensor) -> Inputs:
+        """Some vertices, in this order, with the arcs between them."""
+        inputs = inputs_of(self.graph)
+        graph = dgl.node_subgraph(inputs.graph, vertices, store_ids=False)
+        return Inputs(take_rows(inputs.features, vertices), graph).to(self.device)

@@ -1,0 +1,1 @@
+"""Grading: from stored answers to year rows; the only place where answers meet labels."""

@@ -1,0 +1,142 @@
+"""Boards, wherever they come from: a leaderboard CSV, or the folder of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.grading.labels import Labels
+from lgl_bench.grading.row_key import KEY
+from lgl_bench.grading.year_table import YEARS_FILE
+from lgl_bench.leaderboard.build import Intervals, board_rows
+from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.standing import Pairs, pairs_tested
+from lgl_bench.leaderboard.compare.testing import Tester
+from lgl_bench.leaderboard.floor import above_floor, against_floor
+from lgl_bench.leaderboard.folder import folder_rows
+from lgl_bench.leaderboard.intervals import draw_intervals
+from lgl_bench.leaderboard.ranking import against_best
+from lgl_bench.leaderboard.table.names import Fact
+from lgl_bench.leaderboard.table.read import read_board
+from lgl_bench.leaderboard.table.write import canonical
+from lgl_bench.streams.stream import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Rows, and where they come from.
+
+    Attributes:
+        name: As the user gave it.
+        frame: The rows.
+        folder: Of the run, which may hold answers; None for a CSV.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    folder: Path | None
+
+
+def open_board(path: Path) -> Board:
+    """A board by path; rows of a run folder are made anew from its year rows."""
+    path = Path(path)
+    if path.is_dir():
+        frame = folder_rows(path)
+        if frame.empty:
+            raise DataError(
+                f"{path} has no rows yet: none of its fits has ended; give its 'lgl-bench run' command again"
+            )
+        return Board(str(path), frame, path)
+    return Board(str(path), read_board(path), None)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPool:
+    """Several boards as one table, and what its rows are tested with.
+
+    Attributes:
+        frame: All rows, with `above_floor` filled and a column `board`, the position of the board each is from.
+        runs: The run of each board; None for a CSV.
+        tester: What asks the runs' answers.
+    """
+
+    frame: pd.DataFrame
+    runs: list[Run | None]
+    tester: Tester
+
+
+def pool(boards: Sequence[Board], tester: Tester | None = None) -> BoardPool:
+    """Puts boards together; what is tested within a run folder is kept there.
+
+    Raises:
+        DataError: Two boards have a row with the same key.
+    """
+    tester = tester or Tester()
+    runs = [Run(board.folder) if board.folder is not None else None for board in boards]
+    owner = [at for at, board in enumerate(boards) for _ in range(len(board.frame))]
+    frame = settled(merge(boards).assign(board=owner), runs, tester)
+    tester.keep()
+    return BoardPool(frame, runs, tester)
+
+
+def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> pd.DataFrame:
+    """The rows with `above_floor` filled."""
+    floor = against_floor(frame)
+    if len(floor.b):
+        # The tests against the best are asked for next: together, the answers of each method are drawn once.
+        both = zip(against_best(frame), floor, strict=True)
+        pairs_tested(frame, Pairs(*(np.concatenate(parts) for parts in both)), runs, tester)
+    return frame.assign(**{Fact.ABOVE_FLOOR: above_floor(frame, runs, tester)})
+
+
+def graded_run(
+    run: Run, provenance: Mapping[str, str], streams: Mapping[tuple[str, str], Stream], *, keep: bool
+) -> tuple[pd.DataFrame, Intervals]:
+    """The rows of a run, with intervals drawn from its answers and `above_floor` filled, and the intervals.
+
+    Args:
+        run: With its year rows and answers.
+        provenance: When and with what the rows were made.
+        streams: By name and checksum, for their labels.
+        keep: Whether its tests are kept in its folder, whose `years.parquet` must then hold the run's year rows.
+    """
+    labels = {place: Labels(stream) for place, stream in streams.items()}
+    tester = Tester(labels=labels, kept=keep)
+    drawn = draw_intervals(run, labels, tester.draws, tester.seed, tester.remember)
+    frame = settled(board_rows(run.years, provenance, drawn).assign(board=0), [run], tester)
+    pairs_tested(frame, against_best(frame), [run], tester)
+    tester.keep()
+    return frame.drop(columns="board"), drawn
+
+
+def run_folders(below: Path = Path("runs")) -> list[Path]:
+    """Run folders that have ended, one level below."""
+    found = sorted(path.parent for path in below.glob(f"*/{YEARS_FILE}"))
+    if not found:
+        raise UsageError(f"there is no run in {below}/; name a run folder or a leaderboard CSV")
+    return found
+
+
+def merge(boards: Sequence[Board]) -> pd.DataFrame:
+    """All rows of several boards in one table.
+
+    Raises:
+        DataError: Two boards have a row with the same key.
+    """
+    frames = [board.frame for board in boards]
+    whole = pd.concat(frames, ignore_index=True)
+    again = whole.duplicated(list(KEY), keep=False).to_numpy()
+    if again.any():
+        owner = [board.name for board in boards for _ in range(len(board.frame))]
+        twin = whole.loc[again].groupby(list(KEY), sort=False).head(2).index[:2]
+        row = whole.loc[twin[0]]
+        raise DataError(
+            f"{owner[twin[0]]} and {owner[twin[1]]} both have the row {row['stream']}, {row['backbone']}, "
+            f"{row['detector']}{', ' + row['threshold'] if row['threshold'] else ''}; leave one of them out"
+        )
+    return canonical(whole)

@@ -1,0 +1,1 @@
+"""Setting rows and boards against each other."""

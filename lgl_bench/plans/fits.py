@@ -1,0 +1,168 @@
+"""The unit of work: one fit for one task, and everything scored on it.
+
+A unit is described by plain values, so that it can be sent to another process or machine. Its key is a hash of all
+that determines its weights, the key of its parent among it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+from lgl_bench.backbones import backbones
+from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
+from lgl_bench.core.registry import Registry
+from lgl_bench.core.versions import versions
+from lgl_bench.heads import heads
+from lgl_bench.protocols import Protocol, protocols
+from lgl_bench.training.trainer import TrainingParameters
+
+STORE_FORMAT = 3
+FIT_CODE = ("protocols", "backbones", "heads", "training")
+"""Sub-packages that a fit depends on, with all that they import."""
+RUN_CODE = (
+    *("plans.tasks", "runs.answer_columns", "runs.answering", "runs.orders", "runs.records", "runs.scoring"),
+    *("runs.worker", "runs.isolation.requests", "runs.isolation.packing", "runs.isolation.replies"),
+    "runs.isolation.scoring_process",
+)
+"""Modules that put fits and answers together. What else they import belongs to fits, or is in the key itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolSetting:
+    """A protocol by name with its parameters; those it does not take are None."""
+
+    name: str
+    split: str | None = None
+    history: int | None = None
+    restart: str | None = None
+    label_delay: int | None = None
+    nested: bool | None = None
+
+    def build(self) -> Protocol:
+        """The protocol itself."""
+        given = {key: value for key, value in asdict(self).items() if key != "name" and value is not None}
+        return protocols.get(self.name)(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSpec:
+    """A sequence of fits: one model kind on one stream under one seed.
+
+    Attributes:
+        stream: By name.
+        data_dir: Where the stream is kept; None for the default.
+        backbone_parameters: Sorted pairs.
+        threads: Of every fit.
+        device: "cpu" or "cuda".
+        steps: Most steps of the optimiser in a fit; None for no limit.
+        warm_steps: The same in a fit that goes on from an earlier one.
+    """
+
+    stream: str
+    data_dir: str | None
+    protocol: ProtocolSetting
+    backbone: str
+    head: str
+    backbone_parameters: tuple[tuple[str, Any], ...]
+    epochs: int
+    lr: float
+    seed: int
+    threads: int = 1
+    device: str = "cpu"
+    steps: int | None = None
+    warm_steps: int | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the backbone."""
+        return dict(self.backbone_parameters)
+
+    @property
+    def training(self) -> TrainingParameters:
+        """How every model of it is fitted."""
+        return TrainingParameters(self.epochs, self.lr, self.steps, self.warm_steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One task of a chain.
+
+    Attributes:
+        key: Name in the store.
+        parent: Key of the last task before that is not skipped; "" for the first, for a skipped one, and if tasks do
+            not build on each other.
+        index: Number of the task in its protocol.
+    """
+
+    key: str
+    parent: str
+    index: int
+    time: int
+    role: str
+    fold: str
+    chain: ChainSpec
+
+
+def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, parent: str) -> str:
+    """Hash of what determines the fit."""
+    described = {
+        "prefix": prefix_checksum,
+        "time": time,
+        "fold": fold,
+        "parent": parent,
+        "protocol": asdict(chain.protocol),
+        "backbone": chain.backbone,
+        "head": chain.head,
+        "parameters": [list(pair) for pair in chain.backbone_parameters],
+        "epochs": chain.epochs,
+        "lr": chain.lr,
+        "steps": [chain.steps, chain.warm_steps],
+        "seed": chain.seed,
+        "threads": chain.threads,
+        "device": chain.device,
+        "sources": [_fit_code(), *(plugin_digest(*one) for one in _fit_plugins(chain))],
+        "versions": versions("torch", "dgl"),
+        "format": STORE_FORMAT,
+    }
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def keys_today(units: Sequence[Unit], prefixes: Mapping[int, str]) -> dict[str, str]:
+    """By the keys of the units of a chain, those that the code of today gives them.
+
+    Args:
+        units: Of one chain, in order.
+        prefixes: Checksum of the stream up to each year.
+
+    Raises:
+        UnknownNameError: The backbone, the head or the protocol is not available.
+    """
+    found: dict[str, str] = {}
+    for unit in units:
+        parent = found.get(unit.parent, "")
+        found[unit.key] = unit_key(unit.chain, prefixes[unit.time], unit.time, unit.fold, parent)
+    return found
+
+
+def _fit_plugins(chain: ChainSpec) -> list[tuple[Registry[Any], str]]:
+    return [(protocols, chain.protocol.name), (backbones, chain.backbone), (heads, chain.head)]
+
+
+def plugin_digest(registry: Registry[Any], name: str) -> str:
+    """Digest of the code of a plugin with all that it imports."""
+    return _digest_of(registry.get(name))
+
+
+@cache
+def _digest_of(plugin: Any) -> str:
+    return digest(closure(plugin_files(plugin)))
+
+
+@cache
+def _fit_code() -> str:
+    return digest([*closure(package_files(*FIT_CODE)), *package_files(*RUN_CODE)])

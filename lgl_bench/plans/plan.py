@@ -1,0 +1,265 @@
+"""From a suite to the fits it needs: train once, score many.
+
+Fits are shared by every detector, neighbourhood weight and threshold that uses the same head, so their number does
+not grow when a post-hoc detector is added.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+from pathlib import Path
+
+from lgl_bench.backbones import backbones
+from lgl_bench.core.errors import UsageError
+from lgl_bench.core.expressions import parse, signature
+from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
+from lgl_bench.plans.budget import Budget
+from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, Unit, unit_key
+from lgl_bench.plans.methods import MethodRow, Methods, row_texts
+from lgl_bench.plans.paper_presets import Preset, preset
+from lgl_bench.plans.plan_file import PluginFacts
+from lgl_bench.plans.preset_file import PresetFile
+from lgl_bench.plans.suite import Suite
+from lgl_bench.plans.tasks import TaskCache
+from lgl_bench.protocols import protocols
+from lgl_bench.streams.catalogue import published_t0
+from lgl_bench.streams.checksum import prefix_checksums
+from lgl_bench.streams.stream import Stream
+
+MOST_SEEDS = 1_000
+MOST_CHAINS = 100_000
+
+
+@dataclass(slots=True)
+class Plan:
+    """All rows, chains and units of a run.
+
+    Attributes:
+        scored: Per chain, the expressions every task is scored with.
+        tried: Per chain, further expressions that only tasks for choosing are scored with.
+        units: Per chain, its units in order.
+        checksums: Per stream.
+        t0s: Per stream, its t0, which is no part of the checksum and decides which years are learned and which scored.
+        stand_ins: Real stream to the reason why its twin was taken.
+        plugins: What is noted of plugins that may not be available.
+        tasks: What was opened and cut for it; whoever carries it out lets go of that.
+    """
+
+    suite: Suite
+    budget: Budget
+    seeds: int
+    rows: list[MethodRow] = field(default_factory=list)
+    scored: dict[ChainSpec, list[str]] = field(default_factory=dict)
+    tried: dict[ChainSpec, list[str]] = field(default_factory=dict)
+    units: dict[ChainSpec, list[Unit]] = field(default_factory=dict)
+    thresholds: tuple[str, ...] = ()
+    checksums: dict[str, str] = field(default_factory=dict)
+    t0s: dict[str, int | None] = field(default_factory=dict)
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    plugins: PluginFacts = field(default_factory=PluginFacts)
+    tasks: TaskCache = field(default_factory=TaskCache, repr=False, compare=False)
+    _published_t0s: dict[str, int | None] = field(default_factory=dict, repr=False, compare=False)
+    _index: dict[tuple[str, ProtocolSetting, str, str], list[ChainSpec]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @property
+    def all_units(self) -> list[Unit]:
+        """Every unit, chain by chain."""
+        return [unit for units in self.units.values() for unit in units]
+
+    def shown_protocol(self, stream: str, protocol: str, split: str) -> str:
+        """How rows name the protocol: with the t0 of the stream, unless it is the one that its manifest has.
+
+        The same stream cut at another year is another question, and its rows are not comparable.
+        """
+        t0 = self.t0s.get(stream)
+        if split != "temporal" or t0 is None:
+            return protocol
+        if stream not in self._published_t0s:  # every row asks, and all manifests are read for an answer
+            self._published_t0s[stream] = published_t0(stream)
+        if t0 == self._published_t0s[stream]:
+            return protocol
+        return f"{protocol}(t0={t0})"
+
+    def chains_of(self, row: MethodRow, head: str) -> list[ChainSpec]:
+        """The chains of a row on a head, one per seed, in the order of seeds."""
+        if sum(map(len, self._index.values())) != len(self.units):
+            self._index.clear()
+            for chain in self.units:
+                key = chain.stream, chain.protocol, chain.backbone, chain.head
+                self._index.setdefault(key, []).append(chain)
+        found = self._index.get((row.stream, row.protocol, row.backbone, head), [])
+        return [chain for chain in found if all(chain.parameters.get(name) == value for name, value in row.parameters)]
+
+
+def protocol_settings(suite: Suite) -> list[ProtocolSetting]:
+    """The protocol of a suite with the parameters it takes, once for each split."""
+    accepted = inspect.signature(protocols.get(suite.protocol)).parameters
+    if suite.split and "split" not in accepted:
+        raise UsageError(f"the protocol {suite.protocol} has no splits; leave --split out")
+    nested = suite.select == "nested"
+    if nested and "nested" not in accepted:
+        raise UsageError(f"select = nested hides a second class; the protocol {suite.protocol} has none to hide")
+    if suite.select in ("t1", "prequential") and suite.protocol != "temporal":
+        raise UsageError(f"select = {suite.select} needs years; with {suite.protocol} use preset or nested")
+    setting = ProtocolSetting(
+        suite.protocol,
+        history=suite.history if "history" in accepted else None,
+        restart=suite.restart if "restart" in accepted else None,
+        label_delay=suite.label_delay if "label_delay" in accepted else None,
+        nested=True if nested else None,
+    )
+    return [replace(setting, split=split) for split in suite.split or (None,)]
+
+
+def make_plan(
+    suite: Suite,
+    budget: Budget,
+    streams: dict[str, Stream],
+    *,
+    seeds: int | None = None,
+    data_dir: Path | None = None,
+    presets: PresetFile | None = None,
+    threads: int = 1,
+    device: str = "cpu",
+    tasks: TaskCache | None = None,
+) -> Plan:
+    """The plan of a suite on opened streams.
+
+    Args:
+        suite: What is asked for.
+        budget: How much of it.
+        streams: By name.
+        seeds: How many; the budget's otherwise.
+        data_dir: Where workers find the streams.
+        presets: Tuned parameters.
+        threads: Of every fit.
+        device: Of every fit.
+        tasks: Keeps what is cut on the way, if it is needed again in this process.
+    """
+    count = budget.seeds if seeds is None else seeds
+    _check_size(suite, streams, count)
+    if threads < 1:
+        raise UsageError(f"--threads {threads}: at least one is needed")
+    plan = Plan(suite, budget, count, tasks=TaskCache(streams, kept=0) if tasks is None else tasks)
+    plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in threshold_texts(suite))
+    _check_thresholds(suite)
+    settings = protocol_settings(suite)
+    for name, stream in streams.items():
+        prefixes = prefix_checksums(stream)
+        plan.checksums[name] = prefixes[stream.times[-1]]
+        plan.t0s[name] = stream.info.t0
+        for protocol, backbone, swept in product(settings, suite.backbones, _sweeps(suite)):
+            start = ChainSpec(
+                name, str(data_dir) if data_dir else None, protocol, backbone, "", (), 1, 1.0, 0, threads, device
+            )
+            _add(plan, prefixes, start, swept, presets)
+    return plan
+
+
+def _check_size(suite: Suite, streams: dict[str, Stream], seeds: int) -> None:
+    """A plan is made of every chain before anything runs: one that nobody could finish is refused before it is made."""
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise UsageError(f"--seeds {seeds}: at least one is needed, and at most {MOST_SEEDS:,} are taken")
+    swept = prod(map(len, suite.sweep.values()))
+    chains = len(streams) * max(1, len(suite.split)) * len(suite.backbones) * swept * seeds
+    if chains > MOST_CHAINS:
+        raise UsageError(
+            f"the suite {suite.name} asks for {chains:,} chains of fits, one for each stream, split, backbone, swept "
+            f"value and seed; at most {MOST_CHAINS:,} are run at once: take fewer seeds or make several suites of it"
+        )
+
+
+def threshold_texts(suite: Suite) -> list[str]:
+    """The thresholds of a suite; if there are any, those that look at nothing and the oracle join them."""
+    beside = (*REFERENCE_THRESHOLDS, ORACLE) if suite.thresholds else ()
+    return list(dict.fromkeys((*suite.thresholds, *beside)))
+
+
+def _check_thresholds(suite: Suite) -> None:
+    chooses = suite.protocol == "temporal" or suite.select == "nested"
+    if suite.thresholds and suite.thresholds_on == "best" and not chooses:
+        raise UsageError(
+            f"the suite {suite.name} has no validation task to tell which combination is best; "
+            "put thresholds on every one with --thresholds all"
+        )
+
+
+def _add(
+    plan: Plan,
+    prefixes: dict[int, str],
+    start: ChainSpec,
+    swept: dict[str, float],
+    presets: PresetFile | None,
+) -> None:
+    """The rows of one stream, protocol, backbone and sweep, and the chains they need."""
+    split = start.protocol.build().split
+    methods = Methods(plan.suite, start.stream, start.protocol, split, start.backbone, tuple(swept.items()), presets)
+    rows = methods.rows(row_texts(plan.suite, start.backbone, tuple(swept.items())))
+    plan.rows += rows
+    always: dict[str, set[str]] = {}
+    sometimes: dict[str, set[str]] = {}
+    for row in rows:
+        everywhere = len(row.candidates) == 1 or plan.suite.select == "prequential"
+        for candidate in row.candidates:
+            (always if everywhere else sometimes).setdefault(candidate.head, set()).add(candidate.base)
+    for head in sorted({*always, *sometimes}):
+        chosen = _preset(plan, start.stream, split, start.backbone, head, swept, presets)
+        for seed in range(plan.seeds):
+            chain = replace(
+                start,
+                head=head,
+                backbone_parameters=tuple(sorted(chosen.backbone.items())),
+                epochs=chosen.training.epochs,
+                lr=chosen.training.lr,
+                steps=chosen.training.steps,
+                warm_steps=chosen.training.warm_steps,
+                seed=seed,
+            )
+            plan.scored[chain] = sorted(always.get(head, set()))
+            plan.tried[chain] = sorted(sometimes.get(head, set()) - always.get(head, set()))
+            plan.units[chain] = _units(plan.tasks, chain, prefixes)
+
+
+def _preset(
+    plan: Plan,
+    stream: str,
+    split: str,
+    backbone: str,
+    head: str,
+    swept: dict[str, float],
+    presets: PresetFile | None,
+) -> Preset:
+    tuned = presets.fit(stream, split, backbone, head) if presets else None
+    values = _typed(backbone, swept)
+    return plan.budget.cap_swept(tuned or preset(stream, split, backbone, head), values)
+
+
+def _typed(backbone: str, swept: dict[str, float]) -> dict[str, float]:
+    """Swept values as the backbone takes them: 32.0 is no width."""
+    _, accepted = signature(backbones.get(backbone))
+    whole = {name for name, (kind, _) in accepted.items() if kind is int}
+    return {name: int(value) if name in whole and value.is_integer() else value for name, value in swept.items()}
+
+
+def _sweeps(suite: Suite) -> list[dict[str, float]]:
+    names = list(suite.sweep)
+    return [dict(zip(names, values, strict=True)) for values in product(*suite.sweep.values())]
+
+
+def _units(tasks: TaskCache, chain: ChainSpec, prefixes: dict[int, str]) -> list[Unit]:
+    units: list[Unit] = []
+    last = ""
+    static = tasks.stream(chain).static
+    for task in tasks.outlines(chain):
+        # What is skipped trains nothing: it goes on from no fit, and no fit goes on from it.
+        parent = "" if task.skipped else last
+        key = unit_key(chain, prefixes[task.time], task.time, task.fold, parent)
+        units.append(Unit(key, parent, task.index, task.time, task.role, task.fold, chain))
+        if not task.skipped and not static:
+            last = key
+    return units

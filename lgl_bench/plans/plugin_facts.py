@@ -1,0 +1,82 @@
+"""What grading needs to know of protocols and thresholds: asked of the plugin, or as a run noted it.
+
+A run notes what it knows of plugins that are not built in (`plan_file.PluginFacts`), so that its rows can be graded
+without their code.
+"""
+
+from __future__ import annotations
+
+from lgl_bench.backbones import backbones
+from lgl_bench.core.expressions import Expression, build, parse
+from lgl_bench.detectors import detectors, head_of
+from lgl_bench.heads import heads
+from lgl_bench.plans.fits import ProtocolSetting
+from lgl_bench.plans.plan import Plan
+from lgl_bench.plans.plan_file import DetectorFacts, PluginFacts, ProtocolFacts, ThresholdFacts
+from lgl_bench.protocols import protocols
+from lgl_bench.thresholds import thresholds
+
+
+def note_plugins(plan: Plan) -> PluginFacts:
+    """What is to be noted of the plugins of a plan that are not built in."""
+    settings = {chain.protocol for chain in plan.units}
+    bases = {candidate.base for row in plan.rows for candidate in row.candidates}
+    return PluginFacts(
+        backbones=tuple(sorted({one.backbone for one in plan.units if not backbones.is_built_in(one.backbone)})),
+        heads=tuple(sorted({one.head for one in plan.units if not heads.is_built_in(one.head)})),
+        detectors={
+            text: DetectorFacts(head=head_of(built), bounded=bool(built.bounded))
+            for text in sorted(bases)
+            if not all(detectors.is_built_in(name) for name in _names(parse(text)))
+            for built in [build(parse(text), detectors)]
+        },
+        thresholds={
+            text: _threshold(text) for text in sorted(plan.thresholds) if not thresholds.is_built_in(parse(text).name)
+        },
+        protocols={
+            protocol_name(one): _protocol(one)
+            for one in sorted(settings, key=protocol_name)
+            if not protocols.is_built_in(one.name)
+        },
+    )
+
+
+def protocol_name(setting: ProtocolSetting) -> str:
+    """What notes call a protocol."""
+    return f"{setting.name} {setting.split}" if setting.split else setting.name
+
+
+def protocol_facts(setting: ProtocolSetting, facts: PluginFacts) -> ProtocolFacts:
+    """Split and track of a protocol.
+
+    Raises:
+        UnknownNameError: It is not available, and nothing is noted of it.
+    """
+    if setting.name not in protocols and protocol_name(setting) in facts.protocols:
+        return facts.protocols[protocol_name(setting)]
+    return _protocol(setting)
+
+
+def threshold_facts(text: str, facts: PluginFacts) -> ThresholdFacts:
+    """Track of a threshold, and whether it may be ranked.
+
+    Raises:
+        UnknownNameError: It is not available, and nothing is noted of it.
+    """
+    if parse(text).name not in thresholds and text in facts.thresholds:
+        return facts.thresholds[text]
+    return _threshold(text)
+
+
+def _protocol(setting: ProtocolSetting) -> ProtocolFacts:
+    built = setting.build()
+    return ProtocolFacts(split=built.split, track=built.track, chained=built.chained)
+
+
+def _threshold(text: str) -> ThresholdFacts:
+    built = build(parse(text), thresholds)
+    return ThresholdFacts(track=built.track, ranked=bool(built.ranked))
+
+
+def _names(expression: Expression) -> list[str]:
+    return [expression.name, *(name for part in expression.arguments for name in _names(part))]

@@ -1,0 +1,90 @@
+"""What a report is made from: run folders and leaderboard CSVs, read so that one odd cell does not end the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.grading.row_key import KEY
+from lgl_bench.grading.year_table import YEARS_FILE, read_years
+from lgl_bench.leaderboard.table.names import BOARD_FILE
+from lgl_bench.leaderboard.table.schema import PLACE, VARIANT
+from lgl_bench.leaderboard.table.text import completed, read_tolerant
+from lgl_bench.plans.plan_file import Description, read_description
+from lgl_bench.report.data.metrics import METRICS
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """One input.
+
+    Attributes:
+        name: As the user gave it.
+        board: Leaderboard rows, as `read_tolerant` returns them.
+        years: Year rows; empty if there are none.
+        plan: What was asked for last; None for a CSV.
+        folder: Of the run; None for a CSV.
+        notes: What the reader of the report should know about it.
+    """
+
+    name: str
+    board: pd.DataFrame
+    years: pd.DataFrame
+    plan: Description | None = None
+    folder: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_sources(paths: Iterable[Path]) -> list[ReportInput]:
+    """Reads every input; rows that an earlier input has already are left out, and a note says so."""
+    found: list[ReportInput] = []
+    seen: set[tuple[Any, ...]] = set()
+    for path in paths:
+        source = _folder(Path(path)) if Path(path).is_dir() else _file(Path(path))
+        keys = list(source.board[[*PLACE, *VARIANT]].itertuples(index=False, name=None))
+        fresh = [key not in seen for key in keys]
+        seen.update(keys)
+        if not all(fresh):
+            note = f"{source.name}: {len(fresh) - sum(fresh)} rows are in another input too and are shown once"
+            board = source.board[fresh].reset_index(drop=True)
+            source = replace(source, board=board, notes=(*source.notes, note))
+        found.append(source)
+    if not found:
+        raise UsageError("nothing to report on; name a run folder or a leaderboard CSV")
+    return found
+
+
+def _folder(folder: Path) -> ReportInput:
+    plan_path, board_path = (folder / name for name in ("plan.json", BOARD_FILE))
+    if not plan_path.is_file() and not board_path.is_file():
+        raise DataError(f"{folder} holds neither plan.json nor {BOARD_FILE}; name the folder 'lgl-bench run' wrote")
+    plan = read_description(plan_path) if plan_path.is_file() else None
+    notes = []
+    if board_path.is_file():
+        board = read_tolerant(board_path, METRICS)
+    else:
+        board = completed(pd.DataFrame(), METRICS)
+        notes.append(f"{folder.name}: the run has not ended, there is no {BOARD_FILE} yet")
+    return ReportInput(str(folder), board, _years(folder), plan, folder, tuple(notes))
+
+
+def _file(path: Path) -> ReportInput:
+    if not path.is_file():
+        raise DataError(f"{path} does not exist; name a run folder or a leaderboard CSV")
+    return ReportInput(str(path), read_tolerant(path, METRICS), pd.DataFrame())
+
+
+def _years(folder: Path) -> pd.DataFrame:
+    if not (folder / YEARS_FILE).is_file():
+        return pd.DataFrame()
+    years = read_years(folder)
+    if not len(years):
+        return pd.DataFrame()
+    for name in (*KEY, "fold"):
+        years[name] = years[name].astype(object).where(years[name].notna(), "").astype(str)
+    return years

@@ -1,0 +1,1 @@
+"""What the templates of the pages are given, every word and drawing ready."""

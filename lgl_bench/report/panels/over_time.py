@@ -1,0 +1,125 @@
+"""Curves over the years, with bands over seeds and the years of new classes marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from lgl_bench.report.data.curves import Curve
+from lgl_bench.report.data.rows import ShownRow
+from lgl_bench.report.data.tables import Table
+from lgl_bench.report.panels.panel import Panel
+from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
+
+LEADERS = 5
+
+
+def dots(curve: Curve, metric: str, name: str) -> list[Dot]:
+    """The defined points of a metric; folds stand at 0, 1, ..."""
+    found = []
+    for at, (place, point) in enumerate(zip(curve.at, curve.values.get(metric, ()), strict=False)):
+        if point is None:
+            continue
+        x = float(place) if curve.over_years else float(at)
+        band = f", {point.lo:.3f} to {point.hi:.3f} over {point.seeds} seeds" if point.seeds > 1 else ""
+        tooltip = f"{place}: {name} {point.mean:.3f}{band}{'' if curve.test[at] else ' (validation year)'}"
+        found.append(Dot(x, point.mean, tooltip, point.lo, point.hi))
+    return found
+
+
+def axes_of(curve: Curve, what: str = "AUROC") -> Axes:
+    """Years with their new vertices marked, or the folds by name."""
+    if not curve.over_years:
+        return Axes("class left out", what, names=[str(name) for name in curve.at])
+    marks = [
+        (float(time), f"{time}: {new:,.0f} new vertices")
+        for time, new in zip(curve.at, curve.n_new, strict=True)
+        if new > 0
+    ]
+    return Axes("year", what, marks=marks, whole=True)
+
+
+def _kind(curve: Curve) -> Literal["line", "dots"]:
+    return "line" if curve.over_years else "dots"
+
+
+def method_chart(row: ShownRow, title: str) -> Chart | None:
+    """AUROC and accuracy of one method on one stream; None if nothing is defined."""
+    curve = row.curve
+    if curve is None:
+        return None
+    series = [
+        Series(name, dots(curve, metric, name), colour, _kind(curve), dashed)
+        for metric, name, colour, dashed in (("auroc", "AUROC", 0, False), ("accuracy", "accuracy", 1, True))
+    ]
+    if not any(one.dots for one in series):
+        return None
+    return chart(title, _described(row), series, axes_of(curve, "AUROC, accuracy"))
+
+
+def _described(row: ShownRow) -> str:
+    values = [value for value in (row.curve.means("auroc") if row.curve else []) if value is not None]
+    if not values:
+        return f"{row.detector} with {row.backbone} has no AUROC in any year."
+    return f"AUROC of {row.detector} with {row.backbone} lies between {min(values):.3f} and {max(values):.3f}."
+
+
+def leaders_panel(groups: Sequence[tuple[str, Sequence[ShownRow]]], name: str) -> Panel:
+    """The best methods of each place over its years, one chart per place, and the table behind them."""
+    title = "The leaders over the years"
+    about = (
+        f"AUROC of the {LEADERS} best detectors, with the interval over seeds as a band. Shaded years bring new "
+        "vertices; without any there is no AUROC, and the line joins the years that have one."
+    )
+    charts, drawn, undefined = [], [], False
+    for label, rows in groups:
+        best = leaders(rows)
+        picture = _leaders(best, label)
+        if picture is not None:
+            charts.append(picture)
+            drawn += best
+        undefined = undefined or any(row.curve is not None for row in rows)
+    if not charts:
+        why = "AUROC is undefined in every year." if undefined else "There are no year rows behind these results."
+        return Panel(name, title, about, empty=why)
+    return Panel(name, title, about, tuple(charts), curve_table(drawn))
+
+
+def leaders(rows: Sequence[ShownRow]) -> list[ShownRow]:
+    """The best rows that have a curve; of several variants of a method, the best."""
+    best: dict[tuple[str, str], ShownRow] = {}
+    for row in rows:
+        if not row.threshold and row.rank is not None and row.curve is not None:
+            best.setdefault(row.method, row)
+    return list(best.values())[:LEADERS]
+
+
+def _leaders(best: Sequence[ShownRow], label: str) -> Chart | None:
+    series = []
+    for colour, row in enumerate(best):
+        assert row.curve is not None
+        series.append(Series(row.name, dots(row.curve, "auroc", row.name), colour, _kind(row.curve)))
+    if not any(one.dots for one in series):
+        return None
+    assert best[0].curve is not None
+    return chart(label, f"AUROC over the years of the {len(best)} best.", series, axes_of(best[0].curve))
+
+
+def curve_table(rows: Sequence[ShownRow]) -> Table:
+    """Every point of some curves."""
+    columns = ("stream", "backbone", "detector", "threshold", "at", "role", "n_new")
+    found = []
+    for row in rows:
+        if row.curve is None:
+            continue
+        for at, place in enumerate(row.curve.at):
+            role = "test" if row.curve.test[at] else "validation"
+            cells: list[object] = [row.place.label, row.backbone, row.detector, row.threshold, place, role]
+            cells.append(row.curve.n_new[at])
+            for metric in ("auroc", "accuracy", "macro_f1"):
+                points = row.curve.values.get(metric, ())
+                point = points[at] if at < len(points) else None
+                cells += [None] * 3 if point is None else [point.mean, point.lo, point.hi]
+            found.append(cells)
+    parts = [f"{metric}_{part}" for metric in ("auroc", "accuracy", "macro_f1") for part in ("mean", "lo", "hi")]
+    return Table((*columns, *parts), found)

@@ -1,0 +1,31 @@
+"""A figure of the site: its charts, what they say, and the table behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lgl_bench.report.data.tables import Table
+from lgl_bench.report.svg.charts import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A figure.
+
+    Attributes:
+        name: Of its table's file, and its anchor.
+        title: In words.
+        about: How to read it.
+        charts: The drawings; none if there is nothing to draw, for the reason in `empty`.
+        table: What was drawn.
+        empty: Why there is nothing to draw.
+        wide: Whether its charts need the whole width.
+    """
+
+    name: str
+    title: str
+    about: str
+    charts: tuple[Chart, ...] = ()
+    table: Table | None = None
+    empty: str = ""
+    wide: bool = False

@@ -1,0 +1,1 @@
+"""Parity with the paper: its cells run again, set beside what it prints."""

@@ -1,0 +1,125 @@
+"""Arms: cells of the paper that one plan runs together, as the paper says or with one switch.
+
+An arm is an ordinary run: a suite with its axes replaced, the paper budget, and a preset file if parameters are others
+than the paper's row says. Its rows are told apart by the name of that file, which is their column `preset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lgl_bench.core.expressions import build, parse
+from lgl_bench.detectors import detectors, head_of
+from lgl_bench.plans.paper_presets import Preset
+from lgl_bench.plans.preset_file import DetectorEntry, FitEntry, write_presets
+from lgl_bench.report.parity.cells import GOOD, TRANSDUCTIVE, Cell, paper_expressions, paper_preset
+from lgl_bench.report.parity.switches import Switch, parity_folder
+
+_SUITES = {"planetoid": "planetoid", "temporal": "temporal"}
+_CHECK_PRESET = "random-split"
+# The transductive check looks at classes alone, but every row of a board has a detector.
+_CHECK_DETECTOR = "msp"
+
+
+def preset_of(cell: Cell, switch: Switch | None) -> Preset:
+    """How the model of a cell is trained."""
+    return switch.preset(cell) if switch else paper_preset(cell)
+
+
+def preset_name(cell: Cell, switch: Switch | None) -> str:
+    """What the rows of a cell carry in their column `preset`."""
+    if switch:
+        return f"published-{switch.name}"
+    return _CHECK_PRESET if cell.split == TRANSDUCTIVE else paper_preset(cell).name
+
+
+def scored_as(cell: Cell, switch: Switch | None) -> dict[str, str]:
+    """The rows of a cell with what they carry in their column `detector`."""
+    if cell.split == TRANSDUCTIVE:
+        return {cell.detector: _CHECK_DETECTOR}
+    found = switch.expressions(cell) if switch else paper_expressions(cell)
+    return {name: str(expression) for name, expression in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Cells that are run together.
+
+    Attributes:
+        switch: What the published code does differently; None for what the paper says.
+        split: Of all cells.
+        cells: A cell beside them that their streams, backbones and detectors make up too is run as the paper says.
+    """
+
+    switch: Switch | None
+    split: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def suite(self) -> str:
+        """A suite by name, or its file."""
+        if self.switch and self.switch.suite:
+            return str(parity_folder() / self.switch.suite)
+        if self.split == TRANSDUCTIVE:
+            return str(parity_folder() / "transductive.toml")
+        return _SUITES.get(self.split, "static")
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """What is replaced of the suite."""
+        split = self.cells[0].planned_split
+        return {
+            "streams": tuple(dict.fromkeys(cell.stream for cell in self.cells)),
+            "backbones": tuple(dict.fromkeys(cell.backbone for cell in self.cells)),
+            "detectors": tuple(dict.fromkeys(text for cell in self.cells for text in self._detectors(cell))),
+            "thresholds": ("none",),
+            "select": "preset",
+            "split": () if split == "temporal" else (split,),
+        }
+
+    def _detectors(self, cell: Cell) -> list[str]:
+        """Detectors without parameters, which differ from cell to cell and come from presets."""
+        if self.split == TRANSDUCTIVE:
+            return [_CHECK_DETECTOR]
+        replaced = self.switch.detectors if self.switch else {}
+        base = replaced.get(cell.detector, cell.detector)
+        return [base, f"{GOOD}({base})"] if GOOD in paper_expressions(cell) else [base]
+
+    def write_presets(self, folder: Path) -> Path | None:
+        """Writes the preset file of the arm; None if the paper's own parameters are taken."""
+        if self.switch is None and self.split != TRANSDUCTIVE:
+            return None
+        name = preset_name(self.cells[0], self.switch)
+        path = folder / f"{name}.toml"
+        write_presets(path, [self._entry(cell) for cell in self.cells], name)
+        return path
+
+    def _entry(self, cell: Cell) -> FitEntry:
+        preset, expressions = preset_of(cell, self.switch), scored_as(cell, self.switch)
+        replaced = bool(self.switch and self.switch.detectors)
+        return FitEntry(
+            stream=cell.stream,
+            split=cell.planned_split,
+            backbone=cell.backbone,
+            head=head_of(build(parse(expressions[cell.detector]), detectors)),
+            epochs=preset.training.epochs,
+            lr=preset.training.lr,
+            parameters=preset.backbone,
+            detectors=tuple(DetectorEntry(expression=text) for text in expressions.values()) if replaced else (),
+        )
+
+
+def arms_of(cells: Iterable[Cell], switches: Sequence[Switch] = ()) -> list[Arm]:
+    """The arms of some cells: first as the paper says, then with every switch that changes any of them."""
+    by_split: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_split.setdefault(cell.split, []).append(cell)
+    found = [Arm(None, split, tuple(members)) for split, members in by_split.items()]
+    for switch in switches:
+        for split, members in by_split.items():
+            changed = tuple(cell for cell in members if switch.applies(cell))
+            found += [Arm(switch, split, changed)] if changed else []
+    return found

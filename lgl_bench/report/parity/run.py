@@ -1,0 +1,71 @@
+"""Parity with the paper: its cells run again with its hyperparameters, side by side with what it prints.
+
+Cells are run as every suite is: a plan, the paper budget, and a run folder that goes on where it was interrupted. What
+is graded there becomes `measured.csv`, beside what was measured earlier, and the tables are made from that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lgl_bench.core.files import clear_leftovers, write_text
+from lgl_bench.core.registry import load_plugin
+from lgl_bench.pipeline import plan_run, run_plan
+from lgl_bench.report.parity.arms import arms_of
+from lgl_bench.report.parity.cells import Cell
+from lgl_bench.report.parity.measured import FILE, measured_in, merged, read_measured, write_measured
+from lgl_bench.report.parity.switches import Switch, published_code
+from lgl_bench.report.parity.table import ParityRow, parity_table, write_table
+from lgl_bench.report.parity.text import markdown
+from lgl_bench.runs.options import Settings
+from lgl_bench.runs.progress import Listener
+
+BUDGET = "paper"
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    switches: Sequence[Switch],
+    settings: Settings,
+    seeds: int,
+    listener: Listener | None = None,
+) -> dict[str, str]:
+    """Runs cells as the paper says, and with every switch that changes them; what the folder holds is not run again.
+
+    Args:
+        cells: Of streams that are available.
+        switches: What the published code does differently; their plugins are loaded.
+        settings: Where and how; preset files are written below its folder.
+        seeds: How many.
+        listener: Is told what happens.
+
+    Returns:
+        What failed, with its reason.
+    """
+    if switches:
+        load_plugin(published_code().plugin)
+        settings = replace(settings, plugins=(*settings.plugins, str(published_code().plugin)))
+    failed: dict[str, str] = {}
+    for arm in arms_of(cells, switches):
+        chosen = replace(settings, preset=arm.write_presets(settings.out / "presets"))
+        plan, streams = plan_run(arm.suite, chosen, seeds=seeds, budget=BUDGET, **arm.axes)
+        failed |= run_plan(plan, streams, chosen, listener).counts.failed
+    return failed
+
+
+def write_tables(out: Path, seeds: int) -> list[ParityRow]:
+    """Writes what a folder holds, of earlier commands too: measured.csv, parity.csv and parity.md.
+
+    Args:
+        out: The folder.
+        seeds: That every cell should have.
+    """
+    measured = merged(read_measured(out / FILE), measured_in(out))
+    rows = parity_table(measured)
+    write_measured(measured, out / FILE)
+    write_table(rows, out / "parity.csv")
+    clear_leftovers(out / "parity.md")
+    write_text(out / "parity.md", markdown(rows, seeds))
+    return rows

@@ -1,0 +1,107 @@
+"""The parity report for reading: our cells, the published code's switches beside them, and what lacks seeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from lgl_bench.report.parity.cells import TRANSDUCTIVE, cells_of
+from lgl_bench.report.parity.switches import published_code
+from lgl_bench.report.parity.table import ParityRow
+
+_CELL = ("stream", "split", "backbone", "detector")
+
+
+def markdown(rows: Sequence[ParityRow], wanted: int) -> str:
+    """The three tables.
+
+    Args:
+        rows: Of `parity_table`.
+        wanted: Seeds that every cell should have.
+    """
+    ours = [row for row in rows if not row.switch]
+    switched = [row for row in rows if row.switch]
+    parts = [_own_table(ours)]
+    if switched:
+        parts += ["## What the published code does differently", _switch_table(switched, ours)]
+    lacking = _seed_table(rows, wanted)
+    if lacking:
+        parts += [f"## Cells with fewer than {wanted} seeds", lacking]
+    return "\n\n".join([*parts, _provenance(rows)]) + "\n"
+
+
+def _own_table(rows: Sequence[ParityRow]) -> str:
+    header = [*_CELL, "seeds", "commit", "accuracy paper", "ours", "diff.", "AUROC paper", "ours", "diff."]
+    lines = [[*_cell(row), str(row.seeds), row.commit, *_accuracy(row), *_auroc(row)] for row in rows]
+    return _table(header, lines, left=4)
+
+
+def _switch_table(rows: Sequence[ParityRow], ours: Sequence[ParityRow]) -> str:
+    """One row per cell and switch: ours, and with the switch; differences are to what the paper prints."""
+    own = {_cell(row): row for row in ours}
+    header = [*_CELL, "switch", "seeds", "commit", "accuracy paper", "ours", "with it", "diff."]
+    header += ["AUROC paper", "ours", "with it", "diff."]
+    lines = []
+    for row in rows:
+        line = [*_cell(row), row.switch, str(row.seeds), row.commit]
+        beside = own.get(_cell(row))
+        for figures in (_accuracy, _auroc):
+            paper, found, difference = figures(row)
+            line += [paper, figures(beside)[1] if beside else "", found, difference]
+        lines.append(line)
+    return _table(header, lines, left=5)
+
+
+def _seed_table(rows: Sequence[ParityRow], wanted: int) -> str:
+    """Seeds that were measured, per trained model and switch, if one of them has too few; "" if none has."""
+    measured: Counter[tuple[str, ...]] = Counter()
+    for row in rows:
+        measured[_trained(row)] = max(measured[_trained(row)], row.seeds)
+    switches = published_code().switches
+    places = sorted({(row.stream, row.split) for row in rows if row.split != TRANSDUCTIVE})
+    cells = dict.fromkeys(cell for stream, split in places for cell in cells_of(stream, split))
+    lines = []
+    for cell in cells:
+        kind = (cell.stream, cell.split, cell.backbone, cell.head)
+        applied = ["", *(switch.name if switch.applies(cell) else None for switch in switches.values())]
+        counts = ["" if name is None else str(measured[(*kind, name)]) for name in applied]
+        if any(count and int(count) < wanted for count in counts):
+            lines.append([*kind, *counts])
+    return _table(["stream", "split", "backbone", "head", "ours", *switches], lines, left=4) if lines else ""
+
+
+def _provenance(rows: Sequence[ParityRow]) -> str:
+    first = rows[0]
+    versions = f"lgl-bench {first.lgl_bench}, torch {first.torch}, dgl {first.dgl}, Python {first.python}"
+    hours = sum({_trained(row): row.fit_seconds for row in rows}.values()) / 3600
+    return f"{versions}; {hours:.1f} hours of training on one core."
+
+
+def _trained(row: ParityRow) -> tuple[str, ...]:
+    """What tells trained models apart: the rows of a detector and of GOOD over it share them."""
+    return row.stream, row.split, row.backbone, row.head, row.switch
+
+
+def _cell(row: ParityRow) -> tuple[str, ...]:
+    return row.stream, row.split, row.backbone, row.detector
+
+
+def _accuracy(row: ParityRow) -> list[str]:
+    return _figures(row.accuracy_paper, row.accuracy_ours, row.accuracy_std, row.accuracy_difference)
+
+
+def _auroc(row: ParityRow) -> list[str]:
+    return _figures(row.auroc_paper, row.auroc_ours, row.auroc_std, row.auroc_difference)
+
+
+def _figures(
+    paper: float | None, measured: float | None, deviation: float | None, difference: float | None
+) -> list[str]:
+    """What the paper prints, what was measured with its deviation over seeds, the difference."""
+    shown = "" if measured is None else f"{measured:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
+    return ["" if paper is None else f"{paper:.3f}", shown, "" if difference is None else f"{difference:+.3f}"]
+
+
+def _table(header: Sequence[str], lines: Iterable[Sequence[str]], left: int) -> str:
+    rules = ["---"] * left + ["---:"] * (len(header) - left)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [header, rules, *lines])

@@ -1,0 +1,150 @@
+"""Answering the tasks of a protocol: train once, score with many detectors, decide with many thresholds.
+
+Built-in plugins are trusted with the model itself. Others are sent a copy of what they need (`requests`), so that
+nothing they do reaches who comes after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from lgl_bench.core.errors import UsageError, reason_of
+from lgl_bench.core.expressions import build
+from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Scores, Task, Truth
+from lgl_bench.detectors import detectors, scores_on
+from lgl_bench.detectors.good import neighbour_mean
+from lgl_bench.protocols import Protocol
+from lgl_bench.runs.answer_columns import AnswerName
+from lgl_bench.runs.isolation.requests import Ask, Request, answer_here, dump_weights, fitted
+from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, score_part
+from lgl_bench.streams.stream import Stream
+from lgl_bench.thresholds import thresholds
+from lgl_bench.thresholds.oracle import Oracle
+from lgl_bench.training.trainer import Fit
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAnswers:
+    """All answers for one task; dictionaries are keyed by canonical expressions."""
+
+    task: Task
+    fit: Fit | None
+    skipped: str = ""
+    predicted: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    confidence: FloatArray = field(default_factory=lambda: np.empty(0))
+    novelty: dict[str, FloatArray] = field(default_factory=dict)
+    neighbour: dict[str, FloatArray] = field(default_factory=dict)
+    rejected: dict[tuple[str, str], BoolArray] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def answer_tasks(
+    stream: Stream,
+    protocol: Protocol,
+    method: Method,
+    seed: int,
+    on_epoch: Callable[[int, float], None] | None = None,
+) -> Iterator[tuple[TaskAnswers, Truth]]:
+    """Walks over the tasks of a protocol. The truth is passed through untouched, for metrics.
+
+    A task goes on from, and is calibrated with, the last one before it whose fit is ok (`lineage`).
+    """
+    check_heads(method)
+    before: Trained | None = None
+    for task, truth in protocol.tasks(stream, seed):
+        skipped = task.skip_reason
+        if skipped:
+            yield TaskAnswers(task, None, skipped), truth
+            continue
+        start = before if protocol.chained else None
+        model, fit = fitted(method, task, start, seed, on_epoch=on_epoch)
+        if fit.status != "ok":
+            yield TaskAnswers(task, fit, f"{fit.status}: {fit.reason}"), truth
+            continue
+        now = Trained(model, task)
+        yield score_task(now, before, fit, method, seed, truth), truth
+        before = now
+
+
+def check_heads(method: Method) -> None:
+    """Raises if a detector cannot score on the head."""
+    for expression in method.detectors:
+        detector = build(expression, detectors)
+        if not scores_on(detector, method.head):
+            works_on = ", ".join(detector.heads)
+            raise UsageError(
+                f"the detector {expression} cannot score on the head {method.head}; it works on {works_on}"
+            )
+
+
+def score_task(
+    now: Trained,
+    before: Trained | None,
+    fit: Fit | None,
+    method: Method,
+    seed: int,
+    truth: Truth,
+    ask: Ask = answer_here,
+) -> TaskAnswers:
+    """Scores and decides with everything the method names; what raises fails alone, with its reason.
+
+    Args:
+        now: The model and its task.
+        before: Those of the last task before it that was fitted, for calibration.
+        fit: What became of the fit, if there was one.
+        method: Detectors and thresholds.
+        seed: Of the run.
+        truth: Shown to the oracle threshold, which is never ranked, and to nobody else.
+        ask: Who answers for plugins that are not built in.
+    """
+    task, model = now.task, now.model
+    calibration = calibration_of(now, before, seed)
+    confidence = model.probabilities(task.test)[task.scored].max(axis=1)
+    result = TaskAnswers(task, fit, predicted=model.predict(task.test)[task.scored], confidence=confidence)
+    parts = list(method.parts())
+    own = [part for part in parts if part.built_in]
+    add_parts(result, own, lambda part: score_part(part, now, calibration))
+    others = [part for part in parts if not part.built_in]
+    if others:
+        earlier = None if before is None else (before.task, dump_weights(before.model))
+        request = Request(method, seed, task, dump_weights(model), earlier, threads=torch.get_num_threads())
+        add_parts(result, others, lambda part: ask(request.of(part)).part)
+    add_oracle(result, method, truth)
+    return result
+
+
+def add_parts(result: TaskAnswers, parts: Iterable[Part], respond: Callable[[Part], PartAnswers]) -> None:
+    """Adds the answers of every part; one that raises fails alone."""
+    task = result.task
+    for part in parts:
+        name = str(part.detector)
+        if name in result.failed:
+            continue
+        try:
+            found = respond(part)
+        except Exception as error:  # a plugin may raise anything; only its own rows fail
+            named = [AnswerName(name)] if part.scored else [AnswerName(name, str(one)) for one in part.thresholds]
+            result.failed.update(dict.fromkeys(map(str, named), reason_of(error)))
+            continue
+        if part.scored:
+            result.novelty[name] = found.novelty[task.scored]
+            result.neighbour[name] = neighbour_mean(found.novelty, task.test.edges)[task.scored]
+        result.rejected.update({(name, threshold): rejected for threshold, rejected in found.rejected.items()})
+        result.failed.update({str(AnswerName(name, one)): reason for one, reason in found.failed.items()})
+
+
+def add_oracle(result: TaskAnswers, method: Method, truth: Truth) -> None:
+    """Lets the oracle threshold decide, if the method names it: here, because nobody else is told the truth."""
+    task = result.task
+    for expression in method.thresholds:
+        if not (thresholds.is_built_in(expression.name) and thresholds.get(expression.name) is Oracle):
+            continue
+        oracle: Oracle = build(expression, thresholds)
+        oracle.reveal(~np.isin(truth.labels, task.known))
+        for name, novelty in result.novelty.items():
+            scores = Scores(novelty, np.empty((0, 0)), task.test, np.arange(len(novelty)))
+            result.rejected[name, str(expression)] = oracle.reject(scores)

@@ -1,0 +1,1 @@
+"""Plugins that are not built in, in processes of their own."""

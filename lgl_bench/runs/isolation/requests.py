@@ -1,0 +1,194 @@
+"""What a process that knows neither the truth nor the stream is asked: to fit, to predict, to score and decide.
+
+A plugin that is not built in is only ever run on a request, in a process of its own (`isolation`) or, if the running
+script registered it and no other process can load it, in this one, on a copy of everything.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import safetensors.torch
+import torch
+from threadpoolctl import threadpool_limits
+
+from lgl_bench.backbones import backbones
+from lgl_bench.core.errors import LglBenchError, PluginError, reason_of
+from lgl_bench.core.guard import preserved_state
+from lgl_bench.core.processes import peak_memory_mb
+from lgl_bench.core.registry import PluginFile, Registry
+from lgl_bench.core.seeds import derive
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Task
+from lgl_bench.detectors import detectors
+from lgl_bench.heads import heads
+from lgl_bench.runs.isolation.packing import copied
+from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, names_in, score_part, start_model
+from lgl_bench.thresholds import thresholds
+from lgl_bench.training.model import Model, build_model
+from lgl_bench.training.trainer import Fit, train
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked.
+
+    Attributes:
+        method: Backbone, head and their parameters; its detectors are not looked at.
+        seed: Of the run.
+        task: What may be learned from, and the graph to answer on.
+        weights: Of the task's model; None if it is to be fitted, and its weights are part of the reply.
+        before: The last task before it that was fitted, with the weights of its model.
+        part: What is scored; None asks for the predicted classes.
+        warm: Whether a fit goes on from the weights of `before`.
+        threads: Of every sum.
+        device: Where a fit is computed.
+        files: Plugin files to load first.
+    """
+
+    method: Method
+    seed: int
+    task: Task
+    weights: bytes | None
+    before: tuple[Task, bytes] | None
+    part: Part | None = None
+    warm: bool = False
+    threads: int = 1
+    device: str = "cpu"
+    files: tuple[PluginFile, ...] = ()
+
+    def of(self, part: Part) -> Request:
+        """The same model asked for a part."""
+        return replace(self, part=part)
+
+    def on(self, graph: Graph) -> Request:
+        """The same model asked for the classes of another graph's vertices."""
+        return replace(self, part=None, task=replace(self.task, test=graph, scored=np.arange(graph.num_vertices)))
+
+    def plugins(self) -> Iterator[tuple[Registry[Any], str]]:
+        """Every plugin it takes, with where that is registered."""
+        yield backbones, self.method.backbone
+        yield heads, self.method.head
+        if self.part is not None:
+            yield from ((detectors, name) for name in names_in(self.part.detector))
+            yield from ((thresholds, one.name) for one in self.part.thresholds)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a request.
+
+    Attributes:
+        fit: What became of the fit, if there was one.
+        weights: Of a fit that is ok.
+        peak_memory_mb: Of the process, after a fit.
+        columns: Per vertex of the test graph, which known class is predicted; None if a part was asked for.
+        confidence: Probability of that class.
+        answers: Of the part.
+    """
+
+    fit: Fit | None = None
+    weights: bytes | None = None
+    peak_memory_mb: float = 0.0
+    columns: IntArray | None = None
+    confidence: FloatArray | None = None
+    answers: PartAnswers | None = None
+
+    @property
+    def part(self) -> PartAnswers:
+        """The answers of the part that was asked for."""
+        assert self.answers is not None
+        return self.answers
+
+
+Ask: TypeAlias = Callable[[Request], Reply]
+"""Who answers requests. What a plugin raises becomes a PluginError with the reason."""
+
+
+def answer_here(request: Request) -> Reply:
+    """Answers in this process, on a copy of everything, and puts back what was changed in the process."""
+    try:
+        with preserved_state():
+            return answer(copied(request))
+    except (Exception, SystemExit) as error:  # a plugin may raise anything; only its own rows fail
+        raise error if isinstance(error, LglBenchError) else PluginError(reason_of(error)) from error
+
+
+def answer(request: Request) -> Reply:
+    """Answers with the request's own objects, and leaves what plugins change in the process."""
+    use_threads(request.threads)
+    task, method, seed = request.task, request.method, request.seed
+    before = None
+    if request.before is not None:
+        before = Trained(restored(method, *request.before), request.before[0])
+    if request.weights is None:
+        return _fit(request, before)
+    now = Trained(restored(method, task, request.weights), task)
+    if request.part is None:
+        return _predict(now.model, task)
+    # A plugin that draws from global random numbers draws the same ones whatever ran before it.
+    _seed_global(derive(seed, "plugin", task.time, task.fold, str(request.part.detector)))
+    return Reply(answers=score_part(request.part, now, calibration_of(now, before, seed)))
+
+
+def warm_up() -> None:
+    """Has torch import what it leaves to the first step of an optimiser: a second that no unit is to be charged for."""
+    weight = torch.nn.Parameter(torch.zeros(1))
+    weight.grad = torch.zeros(1)
+    torch.optim.Adam([weight], fused=True).step()
+
+
+def use_threads(count: int) -> None:
+    """Threads of torch, numpy and scikit-learn: sums of all of them change with threads."""
+    torch.set_num_threads(count)
+    threadpool_limits(count)
+
+
+def dump_weights(model: Model) -> bytes:
+    """Weights as safetensors."""
+    state = {name: value.contiguous() for name, value in model.state_dict().items()}
+    return bytes(safetensors.torch.save(state))
+
+
+def restored(method: Method, task: Task, weights: bytes) -> Model:
+    """The model of a task with the weights it had."""
+    features = task.train.graph.features.shape[1]
+    model = build_model(method.backbone, method.head, features, task.known, method.preset.backbone)
+    model.load_state_dict(safetensors.torch.load(weights))
+    return model.eval()
+
+
+def fitted(
+    method: Method,
+    task: Task,
+    start: Trained | None,
+    seed: int,
+    device: str = "cpu",
+    on_epoch: Callable[[int, float], None] | None = None,
+) -> tuple[Model, Fit]:
+    """A model fitted to a task, afresh or from where another one ended."""
+    training = method.preset.training
+    model = start_model(task, method, start, seed)
+    return model, train(model, task, training if start is None else training.continued(), seed, on_epoch, device)
+
+
+def _fit(request: Request, before: Trained | None) -> Reply:
+    start = before if request.warm else None
+    model, fit = fitted(request.method, request.task, start, request.seed, request.device)
+    peak = peak_memory_mb()
+    if fit.status != "ok":
+        return Reply(fit, peak_memory_mb=peak)
+    return replace(_predict(model, request.task), fit=fit, weights=dump_weights(model), peak_memory_mb=peak)
+
+
+def _predict(model: Model, task: Task) -> Reply:
+    return Reply(columns=model.predicted_columns(task.test), confidence=model.probabilities(task.test).max(axis=1))
+
+
+def _seed_global(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)

@@ -1,0 +1,60 @@
+"""What travels between a run and its workers, as plain values: orders there, results back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from lgl_bench.plans.fits import Unit
+from lgl_bench.runs.records import FitRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A unit with the weights of its fit."""
+
+    unit: Unit
+    weights: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is wanted of a unit.
+
+    Attributes:
+        unit: Which.
+        detectors: Expressions to score.
+        thresholds: Expressions, decided for each of the detectors.
+        weights: Of the unit, if it was fitted before: then nothing is trained.
+        before: Whose model the unit goes on from and is calibrated with (`lineage`); None if there is none.
+        matrix: Whether the model is to answer for every year.
+    """
+
+    unit: Unit
+    detectors: tuple[str, ...]
+    thresholds: tuple[str, ...] = ()
+    weights: bytes | None = None
+    before: Fitted | None = None
+    matrix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an order.
+
+    Attributes:
+        fit_record: Of a new fit, or of a task that is skipped; None if nothing was trained.
+        weights: Of a new fit.
+        answers: Columns to store; None if there are none.
+        failed: Reason per expression that could not be scored.
+        seconds: Spent training and scoring.
+        matrix: Accuracy on every year, if it was asked for.
+    """
+
+    fit_record: FitRecord | None = None
+    weights: bytes | None = None
+    answers: pd.DataFrame | None = None
+    failed: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    matrix: dict[str, float | None] | None = None

@@ -1,0 +1,1 @@
+"""Fetching published files: resumable, checked, unpacked with care."""

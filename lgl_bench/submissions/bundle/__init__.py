@@ -1,0 +1,1 @@
+"""A submitted run as one file: packing, opening and loading it."""

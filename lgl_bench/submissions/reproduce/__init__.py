@@ -1,0 +1,1 @@
+"""Running a submitted method again in a sandbox, and comparing."""

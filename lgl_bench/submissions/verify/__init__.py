@@ -1,0 +1,1 @@
+"""Recomputing a bundle without running submitted code."""

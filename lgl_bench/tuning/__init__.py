@@ -1,0 +1,1 @@
+"""Tuning: a search over parameters on validation tasks only."""

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from lgl_bench import __version__
+from lgl_bench.core.versions import versions
+
+
+def test_a_version_is_what_the_module_says_of_itself_as_plain_text() -> None:
+    found = versions("lgl_bench", "torch", "numpy", "python")
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert found == {
+        "lgl_bench": __version__,
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "python": python,
+    }
+    assert all(type(value) is str for value in found.values()) and json.loads(json.dumps(found)) == found
+
+
+def test_a_module_that_is_not_installed_has_no_version() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        versions("no_such_module_here")

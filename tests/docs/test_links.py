@@ -1,0 +1,39 @@
+"""What README and CONTRIBUTING say of other files is so; that their commands work is tested in tests/docs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lgl_bench.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+METRICS = ("auroc_weighted", "auroc_mean", "mcc", "accuracy")
+STREAMS = ("cora", "citeseer", "pubmed", "acl-venues", "arxiv-structure")
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/differences.md", "docs/parity.md"])
+def test_every_link_to_a_file_of_the_repository_leads_somewhere(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert (ROOT / name).parent.joinpath(target).exists(), target
+
+
+def test_the_test_command_of_the_readme_is_the_one_ci_runs():
+    command = "pip install -c constraints.txt -e '.[test]' && pytest -n 2"
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "pip install -q -c constraints.txt -e '.[test]' && pytest -n 2" in (ROOT / ".ci/run").read_text("utf-8")
+
+
+def test_the_board_of_the_readme_is_the_top_of_the_boards():
+    streams = [part for name in STREAMS for part in ("--stream", name)]
+    boards = [str(ROOT / "leaderboard" / name) for name in ("static.csv", "temporal.csv")]
+    metrics = [part for name in METRICS for part in ("--metric", name)]
+    told = CliRunner().invoke(
+        main, ["leaderboard", "show", *boards, "--top", "1", *metrics, "--format", "markdown", *streams]
+    )
+    table = told.output.split("\n\n")[0]
+    assert all(f"| {name} |" in table for name in STREAMS) and table in (ROOT / "README.md").read_text(encoding="utf-8")

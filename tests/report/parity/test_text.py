@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from lgl_bench.report.parity.table import parity_table
+from lgl_bench.report.parity.text import markdown
+from tests.support.measurements import CELL, measured
+
+
+def some_rows():
+    return parity_table(
+        [
+            *measured(CELL, [(0.9, {"odin": 0.8})]),
+            *measured(CELL, [(0.9, {"odin": 0.83})], switch="odin-step"),
+            *measured(CELL, [(0.88, {"odin": 0.82})], switch="layer"),
+        ]
+    )
+
+
+def test_the_table_for_reading_shows_paper_ours_and_the_signed_difference():
+    text = markdown(some_rows(), 1)
+    assert "| cora | 60-20-20 | gcn | odin | 1 | 0123456 | 0.890 | 0.900 | +0.010 | 0.840 | 0.800 | -0.040 |" in text
+    assert "torch 1" in text and "dgl 2" in text
+
+
+def test_what_the_published_code_does_differently_stands_beside_ours_in_a_table_of_its_own():
+    first, second = markdown(some_rows(), 1).split("## What the published code does differently")
+    assert "odin-step" not in first
+    row = "| cora | 60-20-20 | gcn | odin | odin-step | 1 | 0123456 | 0.890 | 0.900 | 0.900 | +0.010 "
+    assert row + "| 0.840 | 0.800 | 0.830 | -0.010 |" in second
+
+
+def test_the_report_says_which_cells_lack_seeds():
+    text = markdown(some_rows(), 2)
+    assert "## Cells with fewer than 2 seeds" in text
+    header = (
+        "| stream | split | backbone | head | ours | layer | odin-step | weights | graph-mlp-batches | one-epoch | lr |"
+    )
+    assert header in text
+    assert "| cora | 60-20-20 | gcn | softmax | 1 | 1 | 1 |  |  |  |  |" in text
+    assert "| cora | 60-20-20 | gcn | gdoc | 0 | 0 |  | 0 |  |  |  |" in text
+    assert "| cora | transductive | graph-mlp | softmax | 0 |  |  |  |  |  |  |" in text
+    enough = markdown(some_rows(), 1)
+    assert "| cora | 60-20-20 | gcn | softmax | 1 | 1 | 1 |  |  |  |  |" not in enough
+    assert "| cora | 60-20-20 | gcn | gdoc | 0 | 0 |  | 0 |  |  |  |" in enough
