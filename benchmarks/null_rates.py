@@ -137,8 +137,8 @@ def main() -> None:
     for setting in SETTINGS:
         for seeds in (3, 5, 10):
             rates = bootstrap_rates(setting, seeds, given.simulations, given.draws)
-            told = ", ".join(f"{name} {rate:.1%}" for name, rate in rates.items())
-            print(f"  {setting}, {seeds} seeds: {told}", flush=True)
+            listed = ", ".join(f"{name} {rate:.1%}" for name, rate in rates.items())
+            print(f"  {setting}, {seeds} seeds: {listed}", flush=True)
     print("\nits formula alone, three seeds, by the seeds' share of the variance: ours, Satterthwaite's")
     for share, ours, squared in formula_rates(100 * given.simulations):
         print(f"  {share}: {ours:.1%}, {squared:.1%}", flush=True)

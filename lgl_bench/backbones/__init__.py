@@ -22,8 +22,8 @@ from lgl_bench.backbones.walks.training_data import Epoch, TrainingData
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.registry import Registry
 
-MOST_LAYERS = 100
-MOST_HIDDEN = 100_000
+MAX_LAYERS = 100
+MAX_HIDDEN = 100_000
 """Far more than anybody trains, and little enough to be refused before the memory is gone."""
 
 
@@ -59,10 +59,10 @@ class Backbone(nn.Module, ABC):
         super().__init__()
         if shape.inputs < 1:
             raise UsageError("the graph has no features (zero columns); a backbone needs at least one")
-        if not 2 <= layers <= MOST_LAYERS or not 1 <= hidden <= MOST_HIDDEN:
+        if not 2 <= layers <= MAX_LAYERS or not 1 <= hidden <= MAX_HIDDEN:
             raise UsageError(
                 f"layers = {layers}, hidden = {hidden}: a backbone needs at least two layers and one hidden unit, "
-                f"and has at most {MOST_LAYERS} layers and {MOST_HIDDEN:,} hidden units"
+                f"and has at most {MAX_LAYERS} layers and {MAX_HIDDEN:,} hidden units"
             )
         self.shape = shape
         self.hidden = hidden

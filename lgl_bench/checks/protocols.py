@@ -21,7 +21,7 @@ from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.stream import Stream
 
-_MOST_TASKS = 4
+_MAX_TASKS = 4
 
 
 def scores_only_vertices_with_a_label_that_training_did_not_see(name: str) -> None:
@@ -119,7 +119,7 @@ def _subject(name: str) -> tuple[Stream, Protocol]:
 
 
 def _tasks(stream: Stream, protocol: Protocol) -> list[tuple[Task, Truth]]:
-    return list(islice(protocol.tasks(stream, 0), _MOST_TASKS))
+    return list(islice(protocol.tasks(stream, 0), _MAX_TASKS))
 
 
 def _permuted(stream: Stream, task: Task, later: bool) -> Stream:

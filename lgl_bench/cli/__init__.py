@@ -21,7 +21,7 @@ from lgl_bench.cli.options import load_plugins, plugin_files
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning
 
 
-class _Group(click.Group):
+class _CommandGroup(click.Group):
     """Turns errors into one paragraph on stderr and the exit code that belongs to them."""
 
     def main(self, *args: Any, **settings: Any) -> Any:
@@ -56,7 +56,7 @@ class _Group(click.Group):
             ctx.exit(LglBenchError.exit_code)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lgl-bench")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @plugin_files

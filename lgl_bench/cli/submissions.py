@@ -11,7 +11,7 @@ import click
 from lgl_bench.cli.output import print_json
 from lgl_bench.core.errors import LglBenchError
 
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 _tolerance = click.option(
     "--tolerance", type=float, default=1e-9, show_default=True, help="How far answers may lie apart."
 )
@@ -151,7 +151,7 @@ def _report(result: Any, frame: Any, rows: int, verb: str, as_json: bool) -> Non
             each = "".join(f"; trust = {level}: {count} rows" for level, count in counts.items())
             click.echo(f"{rows} rows {verb}" + (f": trust = {levels[0]}" if len(levels) == 1 else each))
     if not well:
-        shown = "\n".join(f"  {text}" for text in result.differences[:_MOST_SHOWN])
+        shown = "\n".join(f"  {text}" for text in result.differences[:_MAX_SHOWN])
         click.echo(f"lgl-bench: not {verb}: {len(result.differences)} differences\n{shown}", err=True)
         sys.exit(LglBenchError.exit_code)
 

@@ -9,7 +9,7 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression
 from lgl_bench.detectors import detectors
 
-MOST_VARIANTS = 1_000
+MAX_VARIANTS = 1_000
 """Every one of them is scored on every fit."""
 
 
@@ -25,9 +25,9 @@ def variants(expression: Expression) -> list[Expression]:
     free = {name: values for name, values in detectors.get(expression.name).grid.items() if name not in given}
     wrapped = [variants(argument) for argument in expression.arguments]
     count = math.prod(map(len, (*wrapped, *free.values())))
-    if count > MOST_VARIANTS:
+    if count > MAX_VARIANTS:
         raise UsageError(
-            f"'{expression}' stands for {count:,} settings to choose among; at most {MOST_VARIANTS:,} are tried: "
+            f"'{expression}' stands for {count:,} settings to choose among; at most {MAX_VARIANTS:,} are tried: "
             "give values for some of its parameters"
         )
     return [

@@ -96,7 +96,7 @@ def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[Ch
     return {chain: tuple(sorted(names)) for chain, names in wanted.items()}
 
 
-def _best(rows: list[MethodRow], validation: pd.DataFrame, noted: PluginFacts) -> list[MethodRow]:
+def _best(rows: list[MethodRow], validation: pd.DataFrame, plugin_facts: PluginFacts) -> list[MethodRow]:
     """The row of each stream that ranks first on the validation task, by the mean over seeds of the year's grade."""
     if len(validation):
         validation = validation[validation["detector"].isin([row.detector for row in rows])]
@@ -109,7 +109,7 @@ def _best(rows: list[MethodRow], validation: pd.DataFrame, noted: PluginFacts) -
     return [
         row
         for row in rows
-        if (row.stream, protocol_facts(row.protocol, noted).split, row.shown_backbone, row.detector) in best
+        if (row.stream, protocol_facts(row.protocol, plugin_facts).split, row.shown_backbone, row.detector) in best
     ]
 
 

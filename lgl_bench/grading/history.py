@@ -96,8 +96,8 @@ class History:
         missing = [name for name in description.streams if not self._open(name, description.streams[name], data_dir)]
         if missing:
             self.absent |= {(name, description.streams[name]) for name in missing}
-            told = f"{', '.join(missing)} of an earlier run in {folder} is not available as it was; its rows stay"
-            warnings.warn(f"{told} as they are", StoreWarning, stacklevel=3)
+            message = f"{', '.join(missing)} of an earlier run in {folder} is not available as it was; its rows stay"
+            warnings.warn(f"{message} as they are", StoreWarning, stacklevel=3)
             return
         try:
             plan = rebuild_plan(description, self.streams, self.plans[0].tasks)
@@ -229,12 +229,12 @@ def _comparable(plan: Plan) -> tuple[Any, ...]:
     return plan.suite.name, plan.suite.version, plan.suite.select, plan.budget.name, plan.budget.version
 
 
-def _together(noted: Sequence[PluginFacts]) -> PluginFacts:
-    """What several plans note of plugins; the first has the word."""
+def _together(facts_of_plans: Sequence[PluginFacts]) -> PluginFacts:
+    """What several plans record of plugins; the first plan that has an entry decides."""
     return PluginFacts(
-        detectors={name: facts for one in reversed(noted) for name, facts in one.detectors.items()},
-        thresholds={name: facts for one in reversed(noted) for name, facts in one.thresholds.items()},
-        protocols={name: facts for one in reversed(noted) for name, facts in one.protocols.items()},
+        detectors={name: facts for one in reversed(facts_of_plans) for name, facts in one.detectors.items()},
+        thresholds={name: facts for one in reversed(facts_of_plans) for name, facts in one.thresholds.items()},
+        protocols={name: facts for one in reversed(facts_of_plans) for name, facts in one.protocols.items()},
     )
 
 

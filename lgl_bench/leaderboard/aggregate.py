@@ -155,9 +155,9 @@ def _reasons(rows: _Rows, metric: str, column: str, size: int) -> npt.NDArray[np
     """Why a method has no value: what its first year says, else what its failed fits say, else the general reason."""
     years, described = rows.frame, metrics.described(metric)
     found = np.full(size, "", dtype=object)
-    told = years.get(f"{column}_reason") if column else None
-    if told is not None and described.over_years is not Aggregate.ENOUGH_NEW:
-        _first(found, rows.method, told, rows.test)
+    reasons = years.get(f"{column}_reason") if column else None
+    if reasons is not None and described.over_years is not Aggregate.ENOUGH_NEW:
+        _first(found, rows.method, reasons, rows.test)
     answered = _methods_of(rows.method[rows.ok], size)
     counted = column or all(name in years for name in COUNTS)
     found[answered & (found == "")] = described.undefined if counted else "the year rows hold no counts of decisions"
@@ -181,7 +181,7 @@ def _methods_of(rows: IntArray, size: int) -> BoolArray:
     return found
 
 
-def _first(found: npt.NDArray[np.object_], method: IntArray, told: pd.Series[str], among: BoolArray) -> None:
-    texts = told.fillna("").astype(str).to_numpy(dtype=object)
+def _first(found: npt.NDArray[np.object_], method: IntArray, reasons: pd.Series[str], among: BoolArray) -> None:
+    texts = reasons.fillna("").astype(str).to_numpy(dtype=object)
     at = np.flatnonzero(among & (texts != ""))[::-1]
     found[method[at]] = texts[at]  # the last assignment wins, and that is the first year

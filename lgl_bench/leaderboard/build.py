@@ -144,14 +144,14 @@ def _chosen(years: pd.DataFrame, method: IntArray, count: int) -> list[str]:
     found = [""] * count
     if "chosen" not in years:
         return found
-    told = years["chosen"].fillna("").astype(str).to_numpy(dtype=object)
+    chosen = years["chosen"].fillna("").astype(str).to_numpy(dtype=object)
     if "chosen_by" in years:
-        told = told + np.where((years["chosen_by"] == "preset") & (told != ""), " (preset)", "")
-    rows = np.flatnonzero((told != "") & (years["seed"] == years["seed"].min()).to_numpy(dtype=bool))
+        chosen = chosen + np.where((years["chosen_by"] == "preset") & (chosen != ""), " (preset)", "")
+    rows = np.flatnonzero((chosen != "") & (years["seed"] == years["seed"].min()).to_numpy(dtype=bool))
     names = [str(fold or time) for time, fold in zip(years["time"].iloc[rows], years["fold"].iloc[rows], strict=True)]
     parts: dict[int, list[tuple[str, str]]] = {}
     for row, name in zip(rows, names, strict=True):
-        parts.setdefault(int(method[row]), []).append((name, told[row]))
+        parts.setdefault(int(method[row]), []).append((name, chosen[row]))
     for code, pairs in parts.items():
         if len({expression for _, expression in pairs}) == 1:
             found[code] = pairs[0][1]

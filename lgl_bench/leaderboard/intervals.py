@@ -23,7 +23,7 @@ from lgl_bench.leaderboard.pooled import REGRET, is_oracle
 from lgl_bench.leaderboard.stats import bootstrap
 from lgl_bench.leaderboard.stats.bootstrap import Resampled, drawable, resample
 from lgl_bench.leaderboard.stats.resampled import is_random
-from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
+from lgl_bench.leaderboard.stats.student import MIN_SEEDS
 from lgl_bench.runs.records import DamagedError
 
 SEED = 0
@@ -65,7 +65,7 @@ def draw_intervals(
         if (
             place in labels
             and not is_random(cells[_SPLIT])
-            and len(plan.seeds) >= FEWEST_SEEDS
+            and len(plan.seeds) >= MIN_SEEDS
             and plan.tasks
             and not plan.left_out
         ):
@@ -97,7 +97,7 @@ def _drawn(
         raise
     except LglBenchError:
         return {}
-    found = _plain(answers, draws, seed)
+    found = _draw_without_decisions(answers, draws, seed)
     decided = {cells: sheets for cells, sheets in answers.sheets.items() if sheets[0].rejected is not None}
     for cells, drawn in resample(answers.cuts, decided, drawable(decisions=True), draws, seed).items():
         found[cells] |= drawn
@@ -109,7 +109,7 @@ def _drawn(
     return found
 
 
-def _plain(answers: Answers, draws: int, seed: int) -> dict[Cells, Drawn]:
+def _draw_without_decisions(answers: Answers, draws: int, seed: int) -> dict[Cells, Drawn]:
     """Metrics without a decision: rows that differ in their threshold alone are drawn once."""
     one = {_base(cells): sheets for cells, sheets in answers.sheets.items()}
     drawn = resample(answers.cuts, one, drawable(decisions=False), draws, seed)
@@ -128,7 +128,7 @@ def _less(a: Resampled, b: Resampled) -> Resampled:
 
 def _is_row(run: Run, cells: Cells, metric: str, one: Resampled, plan: SharedTasks) -> bool:
     """Whether the answers give the numbers of the row."""
-    noted = run.per_seed(cells, metric)
-    return noted.keys() == set(plan.seeds) and all(
-        abs(noted[seed] - value) <= _SAME for seed, value in zip(plan.seeds, one.points, strict=True)
+    recorded = run.per_seed(cells, metric)
+    return recorded.keys() == set(plan.seeds) and all(
+        abs(recorded[seed] - value) <= _SAME for seed, value in zip(plan.seeds, one.points, strict=True)
     )

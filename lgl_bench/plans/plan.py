@@ -29,8 +29,8 @@ from lgl_bench.streams.catalogue import published_t0
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
 
-MOST_SEEDS = 1_000
-MOST_CHAINS = 100_000
+MAX_SEEDS = 1_000
+MAX_CHAINS = 100_000
 
 
 @dataclass(slots=True)
@@ -163,14 +163,14 @@ def make_plan(
 
 def _check_size(suite: Suite, streams: dict[str, Stream], seeds: int) -> None:
     """A plan is made of every chain before anything runs: one that nobody could finish is refused before it is made."""
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise UsageError(f"--seeds {seeds}: at least one is needed, and at most {MOST_SEEDS:,} are taken")
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise UsageError(f"--seeds {seeds}: at least one is needed, and at most {MAX_SEEDS:,} are taken")
     swept = prod(map(len, suite.sweep.values()))
     chains = len(streams) * max(1, len(suite.split)) * len(suite.backbones) * swept * seeds
-    if chains > MOST_CHAINS:
+    if chains > MAX_CHAINS:
         raise UsageError(
             f"the suite {suite.name} asks for {chains:,} chains of fits, one for each stream, split, backbone, swept "
-            f"value and seed; at most {MOST_CHAINS:,} are run at once: take fewer seeds or make several suites of it"
+            f"value and seed; at most {MAX_CHAINS:,} are run at once: take fewer seeds or make several suites of it"
         )
 
 

@@ -19,14 +19,14 @@ from lgl_bench.core.expressions import parse
 from lgl_bench.core.validation import first_problem
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-MOST_TEXT = 500
-_Text = Annotated[str, StringConstraints(max_length=MOST_TEXT)]
+MAX_TEXT = 500
+_Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 _Name = Annotated[str, StringConstraints(max_length=500, pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.,:;+=()-]*$")]
 _Word = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 _Key = Annotated[str, StringConstraints(pattern="^[0-9a-f]{24}$")]
 _Constant = bool | int | float | _Text
 _Pairs = tuple[tuple[_Word, _Constant | tuple[int, ...]], ...]
-_MOST_RECIPE = 10_000
+_MAX_RECIPE = 10_000
 _RUN_AGAIN = "give the run's command again, which writes it anew"
 _STREAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}(\([A-Za-z0-9_.,=+-]*\))?", re.ASCII)
 
@@ -230,5 +230,5 @@ def check_stream_name(name: str) -> None:
     except UsageError as error:
         raise PlanError(f"plan.json: {error}") from error
     for value in values:
-        if not isinstance(value, str) and abs(value) > _MOST_RECIPE:
-            raise PlanError(f"plan.json: the stream {name} asks for a recipe with {value}; at most {_MOST_RECIPE:,}")
+        if not isinstance(value, str) and abs(value) > _MAX_RECIPE:
+            raise PlanError(f"plan.json: the stream {name} asks for a recipe with {value}; at most {_MAX_RECIPE:,}")

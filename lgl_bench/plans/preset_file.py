@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lgl_bench.backbones import MOST_HIDDEN
+from lgl_bench.backbones import MAX_HIDDEN
 from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.expressions import Constant, Expression, parse
 from lgl_bench.core.files import clear_leftovers, locked, write_text
@@ -35,8 +35,8 @@ from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.training.trainer import TrainingParameters
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
-_MOST_ENTRIES = 10_000
-_MOST_EPOCHS = 1_000_000
+_MAX_ENTRIES = 10_000
+_MAX_EPOCHS = 1_000_000
 # What a budget caps must be a number that can be capped.
 _COUNTS = ("hidden", "layers", "heads", "r")
 _SHARES = ("dropout", "attn_dropout")
@@ -104,7 +104,7 @@ class FitEntry(BaseModel):
     split: Line
     backbone: Line
     head: Line
-    epochs: _Count = Field(le=_MOST_EPOCHS)
+    epochs: _Count = Field(le=_MAX_EPOCHS)
     lr: Number = Field(gt=0, le=1e30)
     parameters: dict[Word, _Parameter] = {}
     studies: dict[Line, Annotated[Whole, Field(ge=0)]] = {}
@@ -116,8 +116,8 @@ class FitEntry(BaseModel):
     def _can_be_capped(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         for name in _COUNTS:
             value = parameters.get(name, 1)
-            if type(value) is not int or not 1 <= value <= MOST_HIDDEN:
-                raise ValueError(f"{name} = {quoted(value)}: expected a whole number from 1 to {MOST_HIDDEN:,}")
+            if type(value) is not int or not 1 <= value <= MAX_HIDDEN:
+                raise ValueError(f"{name} = {quoted(value)}: expected a whole number from 1 to {MAX_HIDDEN:,}")
         for name in _SHARES:
             value = parameters.get(name, 0)
             if type(value) not in (int, float) or not 0 <= value <= 1:
@@ -146,7 +146,7 @@ class PresetFile(BaseModel):
     model_config = _STRICT
 
     name: Word
-    fits: tuple[FitEntry, ...] = Field(default=(), max_length=_MOST_ENTRIES)
+    fits: tuple[FitEntry, ...] = Field(default=(), max_length=_MAX_ENTRIES)
 
     @field_validator("name")
     @classmethod

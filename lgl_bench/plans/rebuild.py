@@ -20,7 +20,7 @@ from lgl_bench.plans.budget import Budget, budget
 from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, Unit
 from lgl_bench.plans.methods import AUTO, Candidate, MethodRow
 from lgl_bench.plans.plan import Plan, protocol_settings
-from lgl_bench.plans.plan_file import MOST_TEXT, ChainRecord, Description, PlanError, RowRecord, describe
+from lgl_bench.plans.plan_file import MAX_TEXT, ChainRecord, Description, PlanError, RowRecord, describe
 from lgl_bench.plans.plugin_facts import note_plugins
 from lgl_bench.plans.suite import Suite, read_fields
 from lgl_bench.plans.tasks import TaskCache, TaskOutline
@@ -59,7 +59,7 @@ def description_of(plan: Plan, provenance: dict[str, str]) -> Description:
             "budget_version": plan.budget.version,
             "seeds": plan.seeds,
             "streams": plan.checksums,
-            "stand_ins": {name: reason[:MOST_TEXT] for name, reason in plan.stand_ins.items()},
+            "stand_ins": {name: reason[:MAX_TEXT] for name, reason in plan.stand_ins.items()},
             "fits": [unit.key for unit in plan.all_units],
             "chains": chains,
             "rows": [asdict(row) for row in plan.rows],

@@ -32,9 +32,9 @@ AXES = (
     "label_delay",
 )
 """What a run may replace of a suite and still carry its name: all of it stands in columns of every row."""
-MOST_ROWS = 10_000
-_MOST_VALUES = 1_000
-_MOST_YEARS = 10_000
+MAX_ROWS = 10_000
+_MAX_VALUES = 1_000
+_MAX_YEARS = 10_000
 
 Select: TypeAlias = Literal["preset", "t1", "prequential", "nested"]
 """On what parameters of detectors and thresholds' combinations are chosen."""
@@ -42,8 +42,8 @@ Select: TypeAlias = Literal["preset", "t1", "prequential", "nested"]
 _Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 # A value that named another would be filled in as often as the suite is read.
 _Value: TypeAlias = Annotated[_Text, Field(pattern="^[^{}]*$")]
-_Texts: TypeAlias = Annotated[tuple[_Text, ...], Field(min_length=1, max_length=_MOST_VALUES)]
-_Words: TypeAlias = Annotated[tuple[Word, ...], Field(max_length=_MOST_VALUES)]
+_Texts: TypeAlias = Annotated[tuple[_Text, ...], Field(min_length=1, max_length=_MAX_VALUES)]
+_Words: TypeAlias = Annotated[tuple[Word, ...], Field(max_length=_MAX_VALUES)]
 
 
 class Suite(BaseModel):
@@ -78,18 +78,18 @@ class Suite(BaseModel):
     title: Line
     protocol: Word
     split: _Words = ()
-    history: Whole | None = Field(default=None, ge=1, le=_MOST_YEARS)
+    history: Whole | None = Field(default=None, ge=1, le=_MAX_YEARS)
     restart: Literal["warm", "cold"] = "warm"
-    label_delay: Whole = Field(default=0, ge=0, le=_MOST_YEARS)
+    label_delay: Whole = Field(default=0, ge=0, le=_MAX_YEARS)
     streams: _Texts
     backbones: _Words = Field(min_length=1)
     detectors: _Texts
     detectors_for: dict[Word, _Texts] = {}
-    thresholds: tuple[_Text, ...] = Field(default=(), max_length=_MOST_VALUES)
+    thresholds: tuple[_Text, ...] = Field(default=(), max_length=_MAX_VALUES)
     thresholds_on: Literal["best", "all"] = "best"
     select: Select = "preset"
-    sweep: dict[Word, Annotated[tuple[Number, ...], Field(min_length=1, max_length=_MOST_VALUES)]] = {}
-    vary: dict[Word, Annotated[tuple[Number | _Value, ...], Field(min_length=1, max_length=_MOST_VALUES)]] = {}
+    sweep: dict[Word, Annotated[tuple[Number, ...], Field(min_length=1, max_length=_MAX_VALUES)]] = {}
+    vary: dict[Word, Annotated[tuple[Number | _Value, ...], Field(min_length=1, max_length=_MAX_VALUES)]] = {}
 
     @field_validator("split", mode="before")
     @classmethod
@@ -117,10 +117,10 @@ class Suite(BaseModel):
                     f"{quoted(stream)} cannot be the name of a stream; 'lgl-bench data list' shows them all"
                 )
         rows = self._most_rows()
-        if rows > MOST_ROWS:
+        if rows > MAX_ROWS:
             raise ValueError(
                 f"it asks for {rows:,} rows, one for each stream, split, backbone, swept value and detector; "
-                f"at most {MOST_ROWS:,} are run at once: make several suites of it"
+                f"at most {MAX_ROWS:,} are run at once: make several suites of it"
             )
         return self
 
@@ -166,8 +166,8 @@ def expand(texts: tuple[str, ...], vary: dict[str, tuple[float | str, ...]]) -> 
     """
     used = {text: [name for name in vary if f"{{{name}}}" in text] for text in texts}
     count = sum(math.prod(len(vary[name]) for name in used[text]) for text in texts)
-    if count > MOST_ROWS:
-        raise ValueError(f"the values of 'vary' make {count:,} texts of it; at most {MOST_ROWS:,} are taken")
+    if count > MAX_ROWS:
+        raise ValueError(f"the values of 'vary' make {count:,} texts of it; at most {MAX_ROWS:,} are taken")
     return tuple(
         _filled(text, dict(zip(used[text], values, strict=True)))
         for text in texts

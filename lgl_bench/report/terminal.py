@@ -12,9 +12,9 @@ import pandas as pd
 _STEPS = "▁▂▃▄▅▆▇█"
 _GAP = "·"
 _NAMES = ("stream", "backbone", "detector", "threshold", "note")
-_LEAST = {"stream": 8, "backbone": 6, "detector": 10, "threshold": 8, "note": 11}
+_MIN_WIDTHS = {"stream": 8, "backbone": 6, "detector": 10, "threshold": 8, "note": 11}
 _KEYS = ("stream", "split", "backbone", "head", "detector", "threshold")
-_MOST_YEARS = 24
+_MAX_YEARS = 24
 
 
 def sparkline(values: Sequence[float | None], low: float | None = None, high: float | None = None) -> str:
@@ -65,7 +65,7 @@ def _laid_out(cells: dict[str, list[str]], width: int) -> list[str]:
     for name in ("note", "threshold", "detector", "stream", "backbone"):
         excess = _whole(wide) - width
         if name in wide and excess > 0:
-            wide[name] = max(wide[name] - excess, min(wide[name], _LEAST[name]))
+            wide[name] = max(wide[name] - excess, min(wide[name], _MIN_WIDTHS[name]))
     while _whole(wide) > width and len(wide) > 1:
         wide.popitem()
     lines = []
@@ -130,6 +130,6 @@ def _sparklines(frame: pd.DataFrame, years: pd.DataFrame | None) -> list[str]:
         if part is None or len(times[key[0]]) < 2:
             lines.append("")
             continue
-        values = part.reindex(sorted(times[key[0]])).tolist()[-_MOST_YEARS:]
+        values = part.reindex(sorted(times[key[0]])).tolist()[-_MAX_YEARS:]
         lines.append(sparkline(values, low[key[0]], high[key[0]]))
     return lines

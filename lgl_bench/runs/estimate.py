@@ -58,7 +58,7 @@ _SCORING = 0.25
 # What a worker holds before it has read anything: Python, torch and DGL.
 _WORKER_MB = 450
 # Every batch reads a large part of the graph, so that from so many on no work is added.
-_MOST_PASSES = 5
+_MAX_PASSES = 5
 
 
 def estimate(plan: Plan, streams: dict[str, Stream], settings: Settings) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def fit_seconds(unit: Unit, stream: Stream) -> float:
     steps = _steps(chain, vertices) if cost.batches else 1
     if cost.drawn is None:
         work = float(entries * hidden) + (layers - 1) * vertices * hidden**2 + layers * arcs * hidden
-        work *= min(steps, _MOST_PASSES)
+        work *= min(steps, _MAX_PASSES)
     else:
         batch = min(vertices, cost.drawn)
         work = (batch / max(vertices, 1)) * (entries * hidden) + 6 * batch * batch * hidden

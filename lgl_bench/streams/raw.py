@@ -14,9 +14,9 @@ from lgl_bench.core.types import Features, FloatArray, IntArray, Sparse
 from lgl_bench.streams.lookup import positions
 from lgl_bench.streams.stream import Stream, StreamInfo, assemble
 
-MOST_CLASSES = 100_000
+MAX_CLASSES = 100_000
 """Labels run from 0 on: a larger one is no class id, and what is counted per class would fill the memory."""
-MOST_TIMES = 10_000
+MAX_TIMES = 10_000
 """More different times than this are moments, not steps."""
 
 
@@ -167,19 +167,19 @@ def _few_times(born: IntArray, file: str) -> None:
     if born.min() <= -(2**53) or born.max() >= 2**53:
         row = int(np.argmax(np.abs(born.astype(np.float64))))
         raise DataError(f"{file}, row {row}: the time {born[row]} is beyond 2**53; count years or other steps")
-    if (times := len(np.unique(born))) > MOST_TIMES:
+    if (times := len(np.unique(born))) > MAX_TIMES:
         raise DataError(
             f"{file} has {times:,} different times, and each is a step of the stream, a folder and a task; round them, "
-            f"to years for instance, to {MOST_TIMES:,} at most"
+            f"to years for instance, to {MAX_TIMES:,} at most"
         )
 
 
 def _few_classes(labels: IntArray, file: str) -> None:
-    if labels.max() >= MOST_CLASSES:
+    if labels.max() >= MAX_CLASSES:
         row = int(np.argmax(labels))
         raise DataError(
             f"{file}, row {row}: the label {labels[row]} would be one of {int(labels[row]) + 1:,} classes, and there "
-            f"may be {MOST_CLASSES:,}; number the classes from 0 on"
+            f"may be {MAX_CLASSES:,}; number the classes from 0 on"
         )
 
 

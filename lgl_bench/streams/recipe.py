@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from lgl_bench.core.validation import Flag, Number, Whole
 
-_MOST_TIMES = 10_000
-_MOST_VERTICES = 200_000
-_MOST_VALUES = 5_000_000  # of any table that is drawn: some seconds and 100 MB
+_MAX_TIMES = 10_000
+_MAX_VERTICES = 200_000
+_MAX_VALUES = 5_000_000  # of any table that is drawn: some seconds and 100 MB
 _Time: TypeAlias = Annotated[Whole, Field(ge=-(2**31), le=2**31)]
 
 
@@ -48,7 +48,7 @@ class Recipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    times: tuple[_Time, ...] = Field(min_length=1, max_length=_MOST_TIMES)
+    times: tuple[_Time, ...] = Field(min_length=1, max_length=_MAX_TIMES)
     growth: tuple[Whole, ...]
     births: tuple[Whole, ...]
     deaths: dict[int, Whole] = {}
@@ -90,17 +90,17 @@ class Recipe(BaseModel):
         vertices = sum(self.growth) + classes * self.birth_size
         own = self.features if self.feature_kind == "dense" else self.vocabulary + self.drift * self._span
         return [
-            ("vertices", vertices, _MOST_VERTICES),
-            ("classes times years", classes * years, _MOST_VERTICES),
-            ("draws for its edges", vertices * (1 + self.links) * self.skew, _MOST_VALUES),
-            ("pairs of a class and an edge", vertices * self.links * classes, 100 * _MOST_VALUES),
-            ("features", self.features, _MOST_VERTICES),
+            ("vertices", vertices, _MAX_VERTICES),
+            ("classes times years", classes * years, _MAX_VERTICES),
+            ("draws for its edges", vertices * (1 + self.links) * self.skew, _MAX_VALUES),
+            ("pairs of a class and an edge", vertices * self.links * classes, 100 * _MAX_VALUES),
+            ("features", self.features, _MAX_VERTICES),
             (
                 "values of features",
                 vertices * (self.features if self.feature_kind == "dense" else self.words),
-                _MOST_VALUES,
+                _MAX_VALUES,
             ),
-            ("values that classes have of their own", classes * years * own, _MOST_VALUES),
+            ("values that classes have of their own", classes * years * own, _MAX_VALUES),
         ]
 
     @property

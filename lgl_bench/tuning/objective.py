@@ -63,7 +63,7 @@ def score_setting(
     """
     every = tuple(parse(text) for text in sorted({text for one in wanted for text in one.settings}))
     plain = tuple(parse(text) for text in sorted({one.plain for one in wanted}))
-    progress = _Progress(metric, replace(method, detectors=plain), report)
+    progress = _EpochReports(metric, replace(method, detectors=plain), report)
     accuracies: list[list[float]] = []
     answers: list[list[ValidationAnswers]] = []
     for seed in range(seeds):
@@ -88,7 +88,7 @@ def score_setting(
     return SettingScore(value, right, chosen)
 
 
-def _answer(task: Task, truth: Truth, method: Method, seed: int, progress: _Progress) -> TaskAnswers:
+def _answer(task: Task, truth: Truth, method: Method, seed: int, progress: _EpochReports) -> TaskAnswers:
     model = start_model(task, method, None, seed)
     now = Trained(model, task)
     fit = train(model, task, method.preset.training, seed, progress.of(now, truth, seed))
@@ -117,7 +117,7 @@ def _choose(one: Candidates, answers: Sequence[Sequence[ValidationAnswers]]) -> 
     return str(expression), float(np.mean([np.mean(seed) for seed in scores]))
 
 
-class _Progress:
+class _EpochReports:
     """Reports the progress of the fits, at equal shares of their epochs."""
 
     def __init__(self, metric: Metric, method: Method, report: Callable[[int, float], None] | None) -> None:

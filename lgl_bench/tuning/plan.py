@@ -28,7 +28,7 @@ from lgl_bench.streams.stream import Stream
 from lgl_bench.tuning.space import Candidates, Search, Space, at, candidates, fit_space, fixed, size
 from lgl_bench.tuning.tasks import Metric, usable_metric, validation_part
 
-MOST_POINTS = 200
+MAX_POINTS = 200
 """A larger grid has to be asked for with a number of trials."""
 TPE_TRIALS = 50
 _FORMAT = 1
@@ -195,7 +195,7 @@ def _spec(
     space = fit_space(split, backbone, base, budget)
     points = size(space)
     if search == "grid":
-        if trials is None and points > MOST_POINTS:
+        if trials is None and points > MAX_POINTS:
             raise UsageError(
                 f"the grid of {backbone} on {name} has {points} points; give --trials N to try N of them "
                 f"(--trials {points} for all), or --search tpe"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
-MOST_RETRIES = 3
+MAX_RETRIES = 3
 HEARTBEAT = 60
 """Seconds between two signs of life of a trial; one that gave none three times is taken for dead."""
 
@@ -140,7 +140,7 @@ def _retry_killed(study: optuna.Study) -> None:
     for trial in trials:
         retries = trial.user_attrs.get("retries", 0)
         killed = trial.state == states.FAIL and "reason" not in trial.user_attrs and trial.number not in again
-        if killed and retries < MOST_RETRIES:
+        if killed and retries < MAX_RETRIES:
             study.add_trial(
                 optuna.trial.create_trial(
                     state=states.WAITING,

@@ -78,6 +78,13 @@ def test_the_walk_of_a_plugin_page_puts_its_example_on_the_leaderboard(page, col
     assert not own["accuracy_reason"].any()
 
 
+def test_the_walk_of_the_metric_page_grades_every_row_and_shows_its_column(tmp_path):
+    check, _, show = walk(PLUGINS / "metric.md", tmp_path, STAND_INS)
+    assert " passed" in check.ended.out and " failed" not in check.ended.out
+    assert "r_precision" in show.ended.out.splitlines()[0]
+    assert board(tmp_path)["r_precision_mean"].astype(float).between(0, 1).all()
+
+
 def test_the_walk_of_the_stream_page_imports_both_of_its_graphs(tmp_path):
     described = [step.ended.out for step in walk(PLUGINS / "stream.md", tmp_path, STAND_INS)]
     assert all("2 known at t0" in out and "1 new after it" in out for out in described)
@@ -87,9 +94,9 @@ def test_the_walk_of_the_stream_page_imports_both_of_its_graphs(tmp_path):
 
 def test_every_plugin_page_is_walked_and_has_one_example_in_a_file_of_its_own():
     pages = sorted(page.stem for page in PLUGINS.glob("*.md"))
-    assert pages == ["backbone", "detector", "head", "protocol", "stream", "threshold"]
+    assert pages == ["backbone", "detector", "head", "metric", "protocol", "stream", "threshold"]
     files = [block.file for page in pages for block in blocks_of(PLUGINS / f"{page}.md", "python")]
-    assert all(files) and len(files) == len(set(files)) == 6
+    assert all(files) and len(files) == len(set(files)) == 7
 
 
 def test_the_command_on_the_path_is_the_one_of_this_checkout(tmp_path):

@@ -9,9 +9,9 @@ from lgl_bench.core.expressions import parse
 from lgl_bench.core.resources import shipped
 from lgl_bench.plans.budget import BUDGETS
 from lgl_bench.plans.paper_presets import preset
-from lgl_bench.plans.plan import MOST_CHAINS, MOST_SEEDS, make_plan
+from lgl_bench.plans.plan import MAX_CHAINS, MAX_SEEDS, make_plan
 from lgl_bench.plans.suite import (
-    MOST_ROWS,
+    MAX_ROWS,
     comes_from_shipped,
     expand,
     is_shipped,
@@ -163,7 +163,7 @@ def test_what_values_make_of_a_suite_is_counted_before_it_is_made():
         detectors=["good(odin(eps={a}), alpha={b})"], vary={"a": many, "b": many}
     )
     assert "asks for 1,000,000 rows, one for each stream, split" in refused(sweep={"beta": many, "tau": many})
-    assert f"at most {MOST_ROWS:,} are run at once" in refused(
+    assert f"at most {MAX_ROWS:,} are run at once" in refused(
         streams=["dblp-easy-twin(seed={a})"], backbones=["gcn"] * 11, vary={"a": many}
     )
 
@@ -242,11 +242,11 @@ def test_swept_values_within_the_budget_are_run_and_those_beyond_are_refused(sma
 
 def test_a_plan_of_more_chains_than_anybody_could_run_is_refused_before_it_is_made(small):
     suite = read_fields(MINE | {"sweep": {"dropout": [0.001 * i for i in range(400)]}}, "")
-    for seeds in (0, MOST_SEEDS + 1):
-        with pytest.raises(UsageError, match=f"--seeds {seeds}: at least one is needed, and at most {MOST_SEEDS:,}"):
+    for seeds in (0, MAX_SEEDS + 1):
+        with pytest.raises(UsageError, match=f"--seeds {seeds}: at least one is needed, and at most {MAX_SEEDS:,}"):
             make_plan(suite, BUDGETS["smoke"], small, seeds=seeds)
-    with pytest.raises(UsageError, match=f"asks for 400,000 chains of fits.*at most {MOST_CHAINS:,}"):
-        make_plan(suite, BUDGETS["smoke"], small, seeds=MOST_SEEDS)
+    with pytest.raises(UsageError, match=f"asks for 400,000 chains of fits.*at most {MAX_CHAINS:,}"):
+        make_plan(suite, BUDGETS["smoke"], small, seeds=MAX_SEEDS)
 
 
 def test_weights_that_no_memory_could_hold_are_counted_without_making_them(small):

@@ -58,6 +58,6 @@ def test_an_unsigned_column_that_would_wrap_is_refused(tmp_path: Path, column: s
 
 
 def test_moments_in_the_place_of_years_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lgl_bench.streams.raw.MOST_TIMES", 2)
+    monkeypatch.setattr("lgl_bench.streams.raw.MAX_TIMES", 2)
     with pytest.raises(DataError, match=r"t\.npy has 4 different times.*round them"):
         importing(tmp_path, adjlist(tmp_path / "source"), "adjlist")

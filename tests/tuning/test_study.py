@@ -10,7 +10,7 @@ import optuna
 import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
-from lgl_bench.tuning.study import MOST_RETRIES, open_storage, require_optuna, run_study
+from lgl_bench.tuning.study import MAX_RETRIES, open_storage, require_optuna, run_study
 
 
 @pytest.fixture
@@ -52,13 +52,13 @@ def test_a_trial_that_kills_its_process_every_time_is_given_up(storage):
         trial.suggest_float("x", 0, 1)
         raise KeyboardInterrupt
 
-    for _ in range(MOST_RETRIES + 1):
+    for _ in range(MAX_RETRIES + 1):
         with pytest.raises(KeyboardInterrupt):
             go_on(storage, 1, deadly)
     (trial,) = go_on(storage, 1)
     assert trial.state.name == "FAIL" and len(go_on(storage, 2)) == 2
     study = optuna.load_study(study_name="study", storage=storage)
-    assert len({trial.params["x"] for trial in study.trials[: MOST_RETRIES + 1]}) == 1, "it is the same one"
+    assert len({trial.params["x"] for trial in study.trials[: MAX_RETRIES + 1]}) == 1, "it is the same one"
 
 
 def _open_together(barrier, place: str) -> None:

@@ -10,13 +10,13 @@ import pandas as pd
 
 from lgl_bench.core.grammar import without_values
 from lgl_bench.leaderboard.compare.matching import original_of_twin
-from lgl_bench.leaderboard.stats.ranks import FEWEST_STREAMS, rank_over_streams, too_few
+from lgl_bench.leaderboard.stats.ranks import MIN_STREAMS, rank_over_streams, too_few
 from lgl_bench.leaderboard.table.names import PRINTED, Fact
 from lgl_bench.leaderboard.table.schema import COMPARABLE
 from lgl_bench.leaderboard.values import ranking_metrics, ranking_values
 from lgl_bench.metrics.ranks import ranks_by
 
-MOST_METHODS = 30
+MAX_METHODS = 30
 TWINS, REAL = "twins", "real streams"
 GROUP = (*(name for name in COMPARABLE if name != "stream_checksum"), "kind")
 """What streams must agree in before methods are ranked over them; `kind` tells twins from real streams."""
@@ -95,14 +95,14 @@ def across_streams(pooled: pd.DataFrame, boards: Sequence[str], by: str | None =
 
 def too_many(methods: int) -> str:
     """Why so many methods are not tested: Holm over their pairs leaves nothing to find; "" if they can be."""
-    many = f"{methods} methods are too many to test pair by pair; at most {MOST_METHODS} are"
-    return many if methods > MOST_METHODS else ""
+    many = f"{methods} methods are too many to test pair by pair; at most {MAX_METHODS} are"
+    return many if methods > MAX_METHODS else ""
 
 
 def _ranks(table: pd.DataFrame) -> dict[str, Any]:
     streams, methods = table.shape
     reason = too_many(methods)
-    if reason and streams >= FEWEST_STREAMS:
+    if reason and streams >= MIN_STREAMS:
         # Ranks are still worth seeing.
         ranks = table.rank(axis="columns", ascending=False).mean(axis="index").sort_values(kind="stable")
         return {"ranks": _listed(list(ranks.index), ranks.tolist()), "tested": False, "reason": reason}
@@ -111,7 +111,7 @@ def _ranks(table: pd.DataFrame) -> dict[str, Any]:
     found = rank_over_streams(table.to_numpy(dtype=np.float64), [str(name) for name in table.columns])
     entry: dict[str, Any] = {"ranks": _listed(found.names, found.mean_ranks), "tested": not found.reason}
     if found.reason:
-        return entry | {"reason": too_few(streams) if streams < FEWEST_STREAMS else found.reason}
+        return entry | {"reason": too_few(streams) if streams < MIN_STREAMS else found.reason}
     return entry | {
         "reason": "",
         "friedman_p": found.friedman_p,

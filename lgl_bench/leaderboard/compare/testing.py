@@ -35,8 +35,8 @@ from lgl_bench.leaderboard.stats import bootstrap
 from lgl_bench.leaderboard.stats.bootstrap import Resampled, drawable, resample
 from lgl_bench.leaderboard.stats.evidence import of_seeds
 from lgl_bench.leaderboard.stats.resampled import is_random, split_ratio
-from lgl_bench.leaderboard.stats.signflip import FEWEST_YEARS, MOST_YEARS, sign_flip
-from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS
+from lgl_bench.leaderboard.stats.signflip import MAX_YEARS, MIN_YEARS, sign_flip
+from lgl_bench.leaderboard.stats.student import MIN_SEEDS
 from lgl_bench.runs.records import DamagedError
 
 Drawn: TypeAlias = dict[Cells, dict[str, Resampled]]
@@ -179,7 +179,7 @@ def _drawn_result(question: Question, graded: Drawn, plan: SharedTasks) -> PairR
     note = f"{plan.left_out} tasks left out that not every seed answered" if plan.left_out else ""
     found = PairResult(bootstrap.evidence(a, b), BOOTSTRAP, note=note)
     years = len(a.tasks)
-    if question.split == "temporal" and FEWEST_YEARS <= years <= MOST_YEARS:
+    if question.split == "temporal" and MIN_YEARS <= years <= MAX_YEARS:
         found.years, found.years_p = years, sign_flip((b.tasks - a.tasks).mean(axis=1))
     return _few(found)
 
@@ -210,7 +210,7 @@ def _paired(question: Question) -> FloatArray:
 
 
 def _few(found: PairResult) -> PairResult:
-    if found.seeds < FEWEST_SEEDS and np.isnan(found.evidence.difference().p):
-        few = f"{found.seeds} paired seeds, {FEWEST_SEEDS} are needed"
+    if found.seeds < MIN_SEEDS and np.isnan(found.evidence.difference().p):
+        few = f"{found.seeds} paired seeds, {MIN_SEEDS} are needed"
         found.note = f"{found.note}; {few}" if found.note else few
     return found

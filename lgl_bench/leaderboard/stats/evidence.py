@@ -20,11 +20,11 @@ import numpy as np
 
 from lgl_bench.core.types import BoolArray, FloatArray
 from lgl_bench.leaderboard.stats.holm import holm
-from lgl_bench.leaderboard.stats.student import FEWEST_SEEDS, Difference, from_error, welch
+from lgl_bench.leaderboard.stats.student import MIN_SEEDS, Difference, from_error, welch
 
 ALPHA = 0.05
 """Level of every verdict, after Holm's adjustment."""
-MOST_SEEDS = 100
+MAX_SEEDS = 100
 """Seeds that anybody can be asked to run; a difference that needs more is none worth finding."""
 
 
@@ -56,7 +56,7 @@ class Evidence(NamedTuple):
         share = np.divide(of_seeds, total, out=np.zeros_like(total), where=total > 0)
         df = 1 / (share / np.maximum(seeds - 1, 1) + (1 - share) / np.maximum(self.df, 1.0))
         same = (np.asarray(self.value) == 0) & (total == 0)
-        enough = (seeds >= FEWEST_SEEDS) & (np.asarray(self.seeds) >= FEWEST_SEEDS) | same
+        enough = (seeds >= MIN_SEEDS) & (np.asarray(self.seeds) >= MIN_SEEDS) | same
         return from_error(self.value, np.where(enough, np.sqrt(total), np.nan), df)
 
 
@@ -90,7 +90,7 @@ class Unpaired(NamedTuple):
 
     def difference(self, least: int = 0) -> Difference:
         """By Welch's t, if either side had at least so many seeds; NaN where a side has fewer than three."""
-        enough = self.seeds >= FEWEST_SEEDS
+        enough = self.seeds >= MIN_SEEDS
         a, b = (np.where(enough, np.maximum(seeds, least), 0.0) for seeds in (self.seeds_a, self.seeds_b))
         return welch(self.mean_a, self.std_a, a, self.mean_b, self.std_b, b, self.shared)
 
@@ -99,7 +99,7 @@ def more_seeds(p_at: Callable[[int], FloatArray], seeds: FloatArray) -> FloatArr
     """Of each test of a family, how many more seeds would tell its two sides apart if everything else stayed.
 
     Holm's adjustment is made anew for every number of seeds, as every test of the family would have as many. NaN where
-    `MOST_SEEDS` in all do not suffice, or where nothing is tested.
+    `MAX_SEEDS` in all do not suffice, or where nothing is tested.
 
     Args:
         p_at: The p values of the family, if every test had at least so many seeds; never larger with more of them.
@@ -107,16 +107,16 @@ def more_seeds(p_at: Callable[[int], FloatArray], seeds: FloatArray) -> FloatArr
     """
 
     @cache
-    def told(least: int) -> BoolArray:
+    def significant(least: int) -> BoolArray:
         # Holm leaves NaN as it is, and NaN is not below.
         found: BoolArray = holm(p_at(least)) < ALPHA
         return found
 
     found = np.full(len(seeds), np.nan)
-    for row in np.flatnonzero(told(MOST_SEEDS)):
-        low, high = int(seeds[row]), MOST_SEEDS
+    for row in np.flatnonzero(significant(MAX_SEEDS)):
+        low, high = int(seeds[row]), MAX_SEEDS
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if told(middle)[row] else (middle, high)
+            low, high = (low, middle) if significant(middle)[row] else (middle, high)
         found[row] = high - seeds[row] if high > seeds[row] else np.nan
     return found

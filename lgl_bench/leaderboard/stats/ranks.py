@@ -16,9 +16,9 @@ import pandas as pd
 
 from lgl_bench.core.types import FloatArray
 from lgl_bench.leaderboard.stats.holm import holm
-from lgl_bench.leaderboard.stats.signflip import MOST_YEARS, sign_flip
+from lgl_bench.leaderboard.stats.signflip import MAX_YEARS, sign_flip
 
-FEWEST_STREAMS = 6
+MIN_STREAMS = 6
 ALPHA = 0.05
 
 
@@ -57,8 +57,8 @@ def rank_over_streams(values: FloatArray, names: Sequence[str]) -> Ranking:
     order = np.argsort(means, kind="stable")
     streams = len(values)
     ordered = [names[i] for i in order]
-    if streams < FEWEST_STREAMS or len(names) < 2:
-        reason = too_few(streams) if streams < FEWEST_STREAMS else "only one method"
+    if streams < MIN_STREAMS or len(names) < 2:
+        reason = too_few(streams) if streams < MIN_STREAMS else "only one method"
         return Ranking(ordered, means[order].tolist(), streams, None, {}, [], reason)
     friedman = None
     if len(names) > 2 and np.ptp(ranks, axis=1).any():
@@ -78,7 +78,7 @@ def signed_ranks(differences: FloatArray) -> float:
     0.03125
     """
     there = differences[differences != 0]
-    if len(there) > MOST_YEARS:
+    if len(there) > MAX_YEARS:
         import scipy.stats
 
         return float(scipy.stats.wilcoxon(there, method="approx").pvalue)
@@ -87,7 +87,7 @@ def signed_ranks(differences: FloatArray) -> float:
 
 def too_few(streams: int) -> str:
     """What to say where streams do not suffice."""
-    return f"too few streams: {streams}, and {FEWEST_STREAMS} are needed"
+    return f"too few streams: {streams}, and {MIN_STREAMS} are needed"
 
 
 def _bars(count: int, pairs: dict[tuple[int, int], float]) -> list[tuple[int, int]]:

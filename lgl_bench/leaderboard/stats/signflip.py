@@ -6,8 +6,8 @@ import numpy as np
 
 from lgl_bench.core.types import FloatArray
 
-FEWEST_YEARS = 6
-MOST_YEARS = 44
+MIN_YEARS = 6
+MAX_YEARS = 44
 LABEL = "assumes independent years"
 
 
@@ -21,8 +21,8 @@ def sign_flip(differences: FloatArray) -> float:
     0.25
     """
     n = len(differences)
-    if n > MOST_YEARS:
-        raise ValueError(f"{n} differences: the exact test is counted up to {MOST_YEARS}")
+    if n > MAX_YEARS:
+        raise ValueError(f"{n} differences: the exact test is counted up to {MAX_YEARS}")
     sizes = np.abs(differences)
     # Sums that are equal in exact arithmetic must not be told apart by rounding.
     least = abs(float(np.sum(differences))) - 1e-12 * max(float(np.sum(sizes)), 1e-300)

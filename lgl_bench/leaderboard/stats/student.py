@@ -10,7 +10,7 @@ import scipy.special
 
 from lgl_bench.core.types import FloatArray
 
-FEWEST_SEEDS = 3
+MIN_SEEDS = 3
 LEVEL = 0.95
 
 
@@ -53,7 +53,7 @@ def interval(
     2.484
     """
     n = np.asarray(seeds, dtype=np.float64)
-    enough = n >= FEWEST_SEEDS
+    enough = n >= MIN_SEEDS
     half = quantile(np.where(enough, n - 1, 1)) * std * np.sqrt(1 / np.maximum(n, 1) + np.asarray(shared))
     half = np.where(enough, half, np.nan)
     return mean - half, mean + half
@@ -75,7 +75,7 @@ def welch(
     seeds split one graph anew, `shared` is n_test / n_train and stands beside 1 / n, as in `evidence.py`.
     """
     a, b = np.asarray(seeds_a, dtype=np.float64), np.asarray(seeds_b, dtype=np.float64)
-    enough = (a >= FEWEST_SEEDS) & (b >= FEWEST_SEEDS)
+    enough = (a >= MIN_SEEDS) & (b >= MIN_SEEDS)
     shared = np.asarray(shared, dtype=np.float64)
     u, v = std_a**2 * (1 / np.maximum(a, 1) + shared), std_b**2 * (1 / np.maximum(b, 1) + shared)
     below = u**2 / np.maximum(a - 1, 1) + v**2 / np.maximum(b - 1, 1)

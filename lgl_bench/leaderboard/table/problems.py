@@ -22,7 +22,7 @@ NO_BUDGET_VERSION = "is 0; only printed rows have no budget version"
 
 _SHOWN = 3
 _LONGEST = 60
-_MOST = 1000
+_MAX_PROBLEMS = 1000
 """Cells listed of one kind: a million wrong ones need not be counted."""
 
 
@@ -57,7 +57,7 @@ def duplicates(frame: pd.DataFrame) -> list[Problem]:
     group = frame.groupby(list(KEY), sort=False).ngroup().to_numpy()
     first = {int(code): int(row) for row, code in reversed(list(enumerate(group)))}
     what = "has the same key as data row {}; keys must differ, so leave one of the two out"
-    rows = np.flatnonzero(again)[:_MOST]
+    rows = np.flatnonzero(again)[:_MAX_PROBLEMS]
     return [
         Problem(int(row), "stream", str(frame["stream"].iloc[row]), what.format(first[int(group[row])] + 1))
         for row in rows
@@ -80,7 +80,7 @@ def refuse(where: str, found: Sequence[Problem], line_of: Callable[[int], int] |
         value = problem.value if len(problem.value) <= _LONGEST else f"{problem.value[:_LONGEST]}..."
         listed.append(f"{place}, column '{problem.column}': {repr(value)} {problem.what}")
     left = len(found) - _SHOWN
-    more = "" if left <= 0 else f"; and {left} more" if len(found) < _MOST else "; and many more"
+    more = "" if left <= 0 else f"; and {left} more" if len(found) < _MAX_PROBLEMS else "; and many more"
     raise DataError(f"{where}: {'; '.join(listed)}{more}. docs/leaderboard.md says what each column holds")
 
 
@@ -116,7 +116,7 @@ def _figures(frame: pd.DataFrame, metric: str) -> Iterator[Problem]:
 
 
 def _named(frame: pd.DataFrame, column: str, wrong: BoolArray, what: str) -> Iterator[Problem]:
-    for row in np.flatnonzero(wrong)[:_MOST]:
+    for row in np.flatnonzero(wrong)[:_MAX_PROBLEMS]:
         value = frame[column].iloc[row]
         yield Problem(int(row), column, "" if pd.isna(value) else str(value), what)
 

@@ -22,7 +22,7 @@ from lgl_bench.leaderboard.table.columns import LAST, Column, columns, metrics_i
 from lgl_bench.leaderboard.table.problems import Problem, duplicates, problems, refuse
 from lgl_bench.leaderboard.table.schema import SCHEMA_VERSION
 
-MOST_ROWS = 2_000_000
+MAX_ROWS = 2_000_000
 """More rows than this are refused: a table that size is several boards in one."""
 _BLOCK = 16 * 2**20
 _TYPES = {"text": pa.string(), "whole": pa.int64(), "real": pa.float64()}
@@ -46,8 +46,8 @@ def read_board(path: Path) -> pd.DataFrame:
         refuse(str(path), _moved(problems(block, metrics), rows), lambda row: line_of(path, row))
         blocks.append(block)
         rows += len(block)
-        if rows > MOST_ROWS:
-            raise DataError(f"{path} has more than {MOST_ROWS:,} rows; split it, for instance by stream")
+        if rows > MAX_ROWS:
+            raise DataError(f"{path} has more than {MAX_ROWS:,} rows; split it, for instance by stream")
     if not rows:
         raise DataError(f"{path} has no rows, only a header; 'lgl-bench leaderboard build OUT' makes a table")
     frame = pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0]

@@ -28,11 +28,11 @@ Interval = Literal["bootstrap", "student", ""]
 AboveFloor = Literal["yes", "no", "untested", "floor", ""]
 
 
-class _Part(BaseModel):
+class _ColumnRecord(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Figures(_Part):
+class Figures(_ColumnRecord):
     """The seven columns of a metric. Undefined is empty, with a reason."""
 
     mean: float | None = Field(description="mean over seeds of the aggregate over years or folds")
@@ -46,7 +46,7 @@ class Figures(_Part):
     reason: str = Field(description="why there is no mean; empty if there is one")
 
 
-class Facts(_Part):
+class Facts(_ColumnRecord):
     """What else is known of a row."""
 
     interval: Interval = Field(

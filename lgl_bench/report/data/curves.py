@@ -13,7 +13,7 @@ from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.stats.student import quantile
 
 SHOWN = ("auroc", "accuracy", "macro_f1")
-FEWEST_SEEDS = 3
+MIN_SEEDS = 3
 _COUNTS = ("n_new", "n_scored")
 
 
@@ -95,7 +95,7 @@ def point(mean: float, std: float, low: float, high: float, count: int) -> Point
     """
     if not count or math.isnan(mean):
         return None
-    if count < FEWEST_SEEDS:
+    if count < MIN_SEEDS:
         return Point(mean, low, high, count)
     half = float(quantile(count - 1)) * std / math.sqrt(count)
     return Point(mean, mean - half, mean + half, count)

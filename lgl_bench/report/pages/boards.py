@@ -27,7 +27,7 @@ NOT_ABOVE_FLOOR = "does not beat random, degree and recency beyond noise"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ShownMetric:
     """A metric of a row: the number as text and as sort key, its drawing, its tooltip, or why there is no value."""
 
     text: str
@@ -46,12 +46,12 @@ class Line:
     parameters: str
     threshold: str
     threshold_parameters: str
-    cells: list[Cell]
+    cells: list[ShownMetric]
     over_years: Markup
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PlaceRows:
     """The rows of one place: the lines that are shown, how many rows there are, and how many tie with the best."""
 
     place: Place
@@ -73,7 +73,7 @@ class BoardTable:
     title: str
     about: str
     columns: list[Shown]
-    groups: list[Group]
+    groups: list[PlaceRows]
     undefined: list[tuple[str, str]]
     has_years: bool
 
@@ -120,7 +120,7 @@ def board(
     return BoardTable(kind, title, about, [METRICS[name] for name in kept], groups, undefined, has_years)
 
 
-def _group(place: Place, rows: Sequence[ShownRow], names: Sequence[str], curve: str, most: int | None) -> Group:
+def _group(place: Place, rows: Sequence[ShownRow], names: Sequence[str], curve: str, most: int | None) -> PlaceRows:
     ranges = {name: _range([row.figures[name] for row in rows]) for name in names}
     means = {row: row.curve.means(curve) if row.curve and row.curve.over_years else [] for row in rows}
     defined = [value for part in means.values() for value in part if value is not None]
@@ -140,7 +140,7 @@ def _group(place: Place, rows: Sequence[ShownRow], names: Sequence[str], curve: 
                 _spark(row, means[row], low, high),
             )
         )
-    return Group(place, lines, len(rows), sum(not row.told_apart for row in rows))
+    return PlaceRows(place, lines, len(rows), sum(not row.told_apart for row in rows))
 
 
 def standing_in_words(row: ShownRow) -> str:
@@ -162,12 +162,12 @@ def _range(figures: Sequence[Figures]) -> tuple[float, float]:
     return (max(min(values), -1.0), min(max(values), 1.0)) if values else (0.0, 1.0)
 
 
-def cell(figure: Figures, low: float = 0.0, high: float = 1.0) -> Cell:
+def cell(figure: Figures, low: float = 0.0, high: float = 1.0) -> ShownMetric:
     """A metric as a cell."""
     if figure.mean is None:
-        return Cell("–", "", Markup(""), "", figure.reason)
+        return ShownMetric("–", "", Markup(""), "", figure.reason)
     drawn = Markup(interval(figure.mean, figure.lo, figure.hi, low, high))
-    return Cell(f"{figure.mean:.3f}", f"{figure.mean:.6g}", drawn, tooltip(figure), "")
+    return ShownMetric(f"{figure.mean:.3f}", f"{figure.mean:.6g}", drawn, tooltip(figure), "")
 
 
 def tooltip(figure: Figures) -> str:

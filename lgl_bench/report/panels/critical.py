@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.leaderboard.compare.across import Streams, over_streams, too_many
-from lgl_bench.leaderboard.stats.ranks import FEWEST_STREAMS, Ranking, rank_over_streams, too_few
+from lgl_bench.leaderboard.stats.ranks import MIN_STREAMS, Ranking, rank_over_streams, too_few
 from lgl_bench.leaderboard.table.schema import PLACE
 from lgl_bench.report.data.rows import ShownRow
 from lgl_bench.report.data.tables import Table
@@ -70,7 +70,7 @@ def _skip_reason(one: Streams) -> str:
     """Why there is nothing to test; "" if there is something."""
     streams, methods = one.table.shape
     left_out = f"; left out for their variants: {', '.join(one.left_out)}" if one.left_out else ""
-    if streams < FEWEST_STREAMS:
+    if streams < MIN_STREAMS:
         return too_few(streams)
     if methods < 2:
         return f"fewer than two methods have one value on every stream{left_out}"

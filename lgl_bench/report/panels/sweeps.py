@@ -14,7 +14,7 @@ from lgl_bench.report.data.tables import Table
 from lgl_bench.report.panels.panel import Panel
 from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
 
-FEWEST = 3
+MIN_POINTS = 3
 RATES = ("q", "delta")
 
 
@@ -48,7 +48,7 @@ def alpha_sweeps(rows: Sequence[ShownRow]) -> list[Sweep]:
     return [
         Sweep(place, name, False, tuple(sorted(points.items(), key=lambda pair: pair[0])))
         for (place, name), points in found.items()
-        if len(points) >= FEWEST
+        if len(points) >= MIN_POINTS
     ]
 
 
@@ -69,7 +69,7 @@ def rate_sweeps(rows: Sequence[ShownRow]) -> list[Sweep]:
     return [
         Sweep(place, name, seen, tuple(sorted(points.items(), key=lambda pair: pair[0])))
         for (place, name, seen, _), points in found.items()
-        if len(points) >= FEWEST
+        if len(points) >= MIN_POINTS
     ]
 
 
@@ -79,7 +79,7 @@ def alpha_panel(rows: Sequence[ShownRow]) -> Panel:
         "How much weight GOOD gives to the neighbours: at alpha 0 a vertex's own novelty alone counts, at 1 that of "
         "its neighbours alone. Bands are 95 % intervals over seeds."
     )
-    empty = f"No detector was run at {FEWEST} or more values of alpha; 'lgl-bench run --suite alpha' does."
+    empty = f"No detector was run at {MIN_POINTS} or more values of alpha; 'lgl-bench run --suite alpha' does."
     return _panel("alpha", "GOOD over alpha", about, alpha_sweeps(rows), "auroc_weighted", "alpha", "AUROC", empty)
 
 
@@ -89,7 +89,7 @@ def sensitivity_panel(rows: Sequence[ShownRow]) -> Panel:
         "How much a threshold's quality depends on its rate. Solid lines are fitted on train vertices only, dashed "
         "ones saw test vertices, which a method in use cannot."
     )
-    empty = f"No threshold was run at {FEWEST} or more rates; 'lgl-bench run --suite thresholds' does."
+    empty = f"No threshold was run at {MIN_POINTS} or more rates; 'lgl-bench run --suite thresholds' does."
     found = rate_sweeps(rows)
     return _panel("sensitivity", "Sensitivity of thresholds", about, found, "macro_f1", "q, delta", "macro F1", empty)
 
@@ -114,7 +114,7 @@ def _panel(name: str, title: str, about: str, sweeps: list[Sweep], metric: str, 
 def sweep_chart(sweeps: Sequence[Sweep], place: str, metric: str, x: str, y: str) -> Chart | None:
     """One place's lines; None if nothing is defined."""
     # A dashed line takes the colour of the solid one beside it: same threshold, other vertices.
-    colours = {name: at for at, name in enumerate(dict.fromkeys(_plain(sweep.name) for sweep in sweeps))}
+    colours = {name: at for at, name in enumerate(dict.fromkeys(_base_name(sweep.name) for sweep in sweeps))}
     series = []
     for sweep in sweeps:
         dots = []
@@ -122,11 +122,11 @@ def sweep_chart(sweeps: Sequence[Sweep], place: str, metric: str, x: str, y: str
             figure = row.figures[metric]
             if figure.mean is not None:
                 dots.append(Dot(at, figure.mean, f"{sweep.name}, {at:g}: {y} {figure.mean:.3f}", figure.lo, figure.hi))
-        series.append(Series(sweep.name, dots, colours[_plain(sweep.name)], dashed=sweep.dashed))
+        series.append(Series(sweep.name, dots, colours[_base_name(sweep.name)], dashed=sweep.dashed))
     if not any(one.dots for one in series):
         return None
     return chart(place, f"{y} over {x} on {place}.", series, Axes(x, y))
 
 
-def _plain(name: str) -> str:
+def _base_name(name: str) -> str:
     return name.removesuffix(", with test vertices")

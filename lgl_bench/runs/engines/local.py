@@ -18,7 +18,7 @@ from lgl_bench.runs.orders import Order
 
 POLL = 0.5
 """Seconds between two looks at a worker."""
-_LEAST_MEMORY = 2048.0
+_MIN_MEMORY = 2048.0
 
 
 @engines.register("local")
@@ -35,7 +35,7 @@ class Pool(Engine):
     def __init__(self, jobs: int, time_limit: float | None = None, memory_limit: float | None = None) -> None:
         self.time_limit = time_limit
         self.memory_limit = memory_limit
-        share = memory_limit or max(_LEAST_MEMORY, memory() / 2 / jobs)
+        share = memory_limit or max(_MIN_MEMORY, memory() / 2 / jobs)
         self._conditions = Conditions(plugin_files(), time_limit, share)
         self._idle: list[_Worker] = [_Worker(self._conditions) for _ in range(jobs)]
         self._busy: list[_Worker] = []

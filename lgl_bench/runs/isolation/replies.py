@@ -19,7 +19,7 @@ from lgl_bench.runs.isolation.requests import Reply, Request
 from lgl_bench.runs.scoring import PartAnswers
 from lgl_bench.training.trainer import Fit
 
-MOST_HEAD = 2**20
+MAX_HEADER = 2**20
 """Bytes of the JSON head."""
 _LENGTH = struct.Struct(">Q")
 
@@ -74,7 +74,7 @@ class Inbox:
         self._data += data
         if self._start == 0 and len(self._data) >= _LENGTH.size:
             (length,) = _LENGTH.unpack(self._data[: _LENGTH.size])
-            if length > MOST_HEAD:
+            if length > MAX_HEADER:
                 raise _unusable("its head is too long")
             self._start = self._size = _LENGTH.size + length
         if self._start and self._head is None and len(self._data) >= self._start:

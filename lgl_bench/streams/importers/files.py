@@ -20,7 +20,7 @@ from lgl_bench.core.types import Sparse
 from lgl_bench.core.validation import first_problem
 from lgl_bench.streams.download.archive import extract_zip
 
-MOST_FEATURES = 2**31 - 1
+MAX_FEATURES = 2**31 - 1
 """Columns of features: their numbers are kept as int32."""
 _LONGEST_HEADER = 1 << 16
 

@@ -135,7 +135,7 @@ class _Admitted(dict[int, Any]):
         raise PickleError(f"the operation {chr(operation)!r}, which no Planetoid file needs, and is refused")
 
 
-class _Reader(pickle._Unpickler):
+class _LimitedUnpickler(pickle._Unpickler):
     """Python's own pickle machine, with few operations, and calls replaced by the records above."""
 
     dispatch = _Admitted({operation[0]: pickle._Unpickler.dispatch[operation[0]] for operation in _OPERATIONS})
@@ -151,7 +151,7 @@ class _Reader(pickle._Unpickler):
 def read_pickle(path: Path) -> Any:
     """What a pickle holds: numbers, text, lists, dictionaries, arrays of numbers; a `_Matrix` for a sparse matrix."""
     try:
-        found = _Reader(io.BytesIO(path.read_bytes()), encoding="latin1").load()
+        found = _LimitedUnpickler(io.BytesIO(path.read_bytes()), encoding="latin1").load()
     except DataError as error:
         raise DataError(
             f"{path} names {error}, which no Planetoid file needs; unpickling it could run foreign code, so it is "

@@ -18,7 +18,7 @@ from lgl_bench.core.errors import DataError
 from lgl_bench.core.parquet import is_text
 from lgl_bench.core.types import Features, IntArray
 from lgl_bench.streams.importers import importers
-from lgl_bench.streams.importers.files import MOST_FEATURES, find_file, maybe_sparse, to_sparse
+from lgl_bench.streams.importers.files import MAX_FEATURES, find_file, maybe_sparse, to_sparse
 from lgl_bench.streams.importers.table_columns import TableOptions, edge_columns, read_table_file, vertex_columns
 from lgl_bench.streams.raw import RawGraph
 from lgl_bench.streams.stream import SPLIT_NAMES
@@ -171,7 +171,7 @@ def _sparse_lists(table: pa.Table, names: TableOptions, file: Path) -> Features:
     value_lengths, values = _lists(table, names.feature_value, file)
     if not np.array_equal(lengths, value_lengths):
         raise DataError(f"{file.name}: '{names.feature_index}' and '{names.feature_value}' differ in length")
-    most = names.feature_count or MOST_FEATURES
+    most = names.feature_count or MAX_FEATURES
     if indices.size and (indices.min() < 0 or indices.max() >= most):
         outside = indices.min() if indices.min() < 0 else indices.max()
         raise DataError(f"{file.name}: a feature index lies outside 0 to {most - 1}: {outside}")

@@ -23,7 +23,7 @@ from lgl_bench.core.parquet import (
     open_parquet,
     read_columns,
 )
-from lgl_bench.streams.importers.files import MOST_FEATURES, Options
+from lgl_bench.streams.importers.files import MAX_FEATURES, Options
 
 
 class TableOptions(Options):
@@ -36,7 +36,7 @@ class TableOptions(Options):
     features: str = "features"
     feature_index: str = "feature_index"
     feature_value: str = "feature_value"
-    feature_count: int | None = Field(default=None, ge=1, le=MOST_FEATURES)
+    feature_count: int | None = Field(default=None, ge=1, le=MAX_FEATURES)
     source: str = "source"
     target: str = "target"
 

@@ -45,9 +45,9 @@ _ALLOWED: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 )
 NEEDED = ("plan.json", BOARD_FILE, YEARS_FILE, "environment.json")
 _LONGEST_MESSAGE = 1500
-MOST_BYTES = 8 * 1024 * MIB
-MOST_FILES = 200_000
-MOST_RATIO = 200
+MAX_BYTES = 8 * 1024 * MIB
+MAX_FILES = 200_000
+MAX_RATIO = 200
 """Unpacked against packed bytes of a zip member above one MiB: our own tables stay below 50, a bomb is near 1,000."""
 
 

@@ -26,8 +26,8 @@ from lgl_bench.submissions.bundle.opening import Bundle
 from lgl_bench.submissions.verify.answers import read_answers
 from lgl_bench.submissions.verify.claims import claimed_task
 
-_MOST_PAIRS = 20_000_000  # of a row with another row or a chain: each is looked at
-_MOST_CLAIMED = 1e12  # seconds or MiB: no run took so many
+_MAX_PAIRS = 20_000_000  # of a row with another row or a chain: each is looked at
+_MAX_CLAIMED = 1e12  # seconds or MiB: no run took so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def load_bundle(bundle: Bundle, data_dir: Path | None) -> LoadedBundle:
 def _load_bundle(bundle: Bundle, data_dir: Path | None) -> LoadedBundle:
     description = describe(bundle.json("plan.json"))
     rows, chains = len(description.rows), len(description.chains)
-    if rows * max(rows, chains) > _MOST_PAIRS:
+    if rows * max(rows, chains) > _MAX_PAIRS:
         raise BundleError(f"plan.json has {rows:,} rows and {chains:,} chains; that is more than is looked through")
     streams: dict[str, Stream] = {}
     for name, checksum in description.streams.items():
@@ -125,8 +125,8 @@ def _checked_record(sent: FitRecord, key: str, expected: Expected) -> FitRecord:
             raise BundleError(f"{name}: {field} = {ascii(given)[:200]}; the protocol says {right}")
     for field in ("seconds", "peak_memory_mb"):
         claimed = getattr(sent, field)
-        if claimed is not None and not 0 <= claimed < _MOST_CLAIMED:
-            raise BundleError(f"{name}: {field} = {claimed}; it lies between 0 and {_MOST_CLAIMED:g}")
+        if claimed is not None and not 0 <= claimed < _MAX_CLAIMED:
+            raise BundleError(f"{name}: {field} = {claimed}; it lies between 0 and {_MAX_CLAIMED:g}")
     return record
 
 

@@ -30,10 +30,10 @@ from lgl_bench.runs.records import DamagedError, FitRecord, parse_fit
 from lgl_bench.submissions.bundle.layout import (
     FORMAT,
     MANIFEST,
+    MAX_BYTES,
+    MAX_FILES,
+    MAX_RATIO,
     MIB,
-    MOST_BYTES,
-    MOST_FILES,
-    MOST_RATIO,
     NEEDED,
     BundleError,
     BundleManifest,
@@ -188,7 +188,7 @@ def _zip_files(archive: zipfile.ZipFile) -> dict[str, _Source]:
             raise BundleError(f"{name} is no plain file")
         if info.flag_bits & 1:
             raise BundleError(f"{name} is encrypted")
-        if info.file_size > MIB and info.file_size > MOST_RATIO * max(info.compress_size, 1):
+        if info.file_size > MIB and info.file_size > MAX_RATIO * max(info.compress_size, 1):
             raise BundleError(
                 f"{name} is a zip bomb: {info.compress_size:,} bytes claim to unpack to {info.file_size:,}"
             )
@@ -202,14 +202,14 @@ def _admit(found: dict[str, _Source], name: str) -> None:
         raise BundleError(reason)
     if name in found:
         raise BundleError(f"{name} is there twice")
-    if len(found) >= MOST_FILES:
-        raise BundleError(f"it holds more than {MOST_FILES:,} files")
+    if len(found) >= MAX_FILES:
+        raise BundleError(f"it holds more than {MAX_FILES:,} files")
 
 
 def _copy(sources: dict[str, _Source], target: Path) -> Bundle:
     total = sum(source.size for source in sources.values())
-    if total > MOST_BYTES:
-        raise BundleError(f"its files claim {total:,} bytes; more than {MOST_BYTES:,} are not unpacked")
+    if total > MAX_BYTES:
+        raise BundleError(f"its files claim {total:,} bytes; more than {MAX_BYTES:,} are not unpacked")
     for name, source in sources.items():
         limit = limit_of(name) or 0
         if source.size > limit:

@@ -47,7 +47,7 @@ def compare(loaded: LoadedBundle, plan: Plan, out: Path, tolerance: float) -> li
             found += [f"{place}: {what}" for what in _compare_unit(loaded, unit.key, out, scored, tolerance)]
     given = read_board_text((loaded.bundle.folder / BOARD_FILE).read_bytes(), BOARD_FILE, 1 << 20)
     given = given[given["detector"].isin({row.detector for row in plan.rows})]
-    again = read_board_text(_plain(out / BOARD_FILE, BOARD_FILE), "the leaderboard made again", 1 << 20)
+    again = read_board_text(_read_plain_file(out / BOARD_FILE, BOARD_FILE), "the leaderboard made again", 1 << 20)
     skip = _NOT_COMPARED
     if len(plan.rows) < len(loaded.plan.rows):
         # Among fewer rows the floor may be missing, and another row may be the best and get thresholds.
@@ -63,13 +63,13 @@ def _compare_unit(loaded: LoadedBundle, key: str, out: Path, scored: list[str], 
     here = bundle.fit(key)
     if here is None:
         return []
-    there = read_fit(_plain(RunStore(out).record_path(key), place), f"{place}, made again,")
+    there = read_fit(_read_plain_file(RunStore(out).record_path(key), place), f"{place}, made again,")
     if here.status != there.status:
         return [f"{place} has status {here.status}; run again it is '{there.status}'"]
     if here.status != "ok" or name not in bundle:
         return []
     expected = loaded.expected[key]
-    _plain(out / name, name)
+    _read_plain_file(out / name, name)
     again = read_answers(out / name, f"{name}, made again", expected)
     given = read_answers(bundle.folder / name, name, expected)
     found = []
@@ -82,7 +82,7 @@ def _compare_unit(loaded: LoadedBundle, key: str, out: Path, scored: list[str], 
     return found + answer_differences(name, given, again, tolerance)
 
 
-def _plain(path: Path, limited_as: str) -> bytes:
+def _read_plain_file(path: Path, limited_as: str) -> bytes:
     """A file of the process that ran the method: it is there, and not larger than such a file of a bundle may be."""
     if not path.is_file():
         raise BundleError(f"running the method again gave no {path.name}")

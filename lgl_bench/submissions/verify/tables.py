@@ -21,8 +21,8 @@ from lgl_bench.core.parquet import ParquetError, is_text, open_parquet
 from lgl_bench.leaderboard.table.text import read_text
 from lgl_bench.submissions.bundle.layout import MIB, BundleError
 
-_MOST_COLUMNS = 20_000
-_MOST_UNPACKED = 1024 * MIB
+_MAX_COLUMNS = 20_000
+_MAX_UNPACKED = 1024 * MIB
 _WIDEST = 8  # bytes of a number, and of the place of a text
 _LONGEST = 100_000  # bytes of a text, such as the reason of a failure
 _PICKLED = b"arrow.py_extension_type"
@@ -63,8 +63,8 @@ def _check_size(name: str, meta: Any, most_rows: int) -> None:
     for value in (meta.metadata or {}).values():
         if _PICKLED in value or _PICKLED in _decoded(value):
             raise BundleError(f"{name} holds a pickle: a column of a Python type")
-    if meta.num_columns > _MOST_COLUMNS:
-        raise BundleError(f"{name} has {meta.num_columns:,} columns; at most {_MOST_COLUMNS:,} are read")
+    if meta.num_columns > _MAX_COLUMNS:
+        raise BundleError(f"{name} has {meta.num_columns:,} columns; at most {_MAX_COLUMNS:,} are read")
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)] if meta.num_row_groups <= most_rows + 1 else []
     if not 0 <= meta.num_rows <= most_rows or sum(group.num_rows for group in groups) != meta.num_rows:
         raise BundleError(f"{name} has {meta.num_rows:,} rows; there can be at most {most_rows:,}")
@@ -73,8 +73,8 @@ def _check_size(name: str, meta: Any, most_rows: int) -> None:
             raise BundleError(f"{name} has a column with another number of values than rows")
     claimed = sum(group.total_byte_size for group in groups)
     unpacked = max(claimed, meta.num_rows * meta.num_columns * _WIDEST)
-    if unpacked > _MOST_UNPACKED:
-        raise BundleError(f"{name} would unpack to {unpacked:,} bytes; at most {_MOST_UNPACKED:,} are read")
+    if unpacked > _MAX_UNPACKED:
+        raise BundleError(f"{name} would unpack to {unpacked:,} bytes; at most {_MAX_UNPACKED:,} are read")
 
 
 def _check_type(name: str, field: Any, text: bool) -> None:

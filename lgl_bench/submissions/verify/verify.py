@@ -29,7 +29,7 @@ from lgl_bench.submissions.verify.tables import EXACT, differences, read_board_t
 # Who sent it and when is the sender's word; the time of the plan and of the table differ by design.
 _SKIPPED = frozenset({Fact.SUBMITTER, Fact.CREATED_AT})
 # Rows beyond those there should be are named, up to this many.
-_MOST_TOO_MANY = 1000
+_MAX_EXCESS_ROWS = 1000
 
 
 @dataclass(slots=True)
@@ -101,10 +101,10 @@ def _verify_loaded(loaded: LoadedBundle) -> Verified:
     staged.prepare()
     notes += stage(loaded, staged)
     years, frame = recompute(plan, staged, loaded.streams, made)
-    columns = read_parquet(bundle.folder / YEARS_FILE, YEARS_FILE, len(years) + _MOST_TOO_MANY, text=True)
+    columns = read_parquet(bundle.folder / YEARS_FILE, YEARS_FILE, len(years) + _MAX_EXCESS_ROWS, text=True)
     found = differences(YEARS_FILE, pd.DataFrame(columns), years, list(YEAR_KEY))
     right = as_text(frame)
-    given = read_board_text((bundle.folder / BOARD_FILE).read_bytes(), BOARD_FILE, len(frame) + _MOST_TOO_MANY)
+    given = read_board_text((bundle.folder / BOARD_FILE).read_bytes(), BOARD_FILE, len(frame) + _MAX_EXCESS_ROWS)
     found += differences(BOARD_FILE, given, right, list(KEY), skip=_SKIPPED)
     if Fact.SUBMITTER in given:
         senders = {str(value) for value in given[Fact.SUBMITTER]} - {bundle.manifest.submitter}

@@ -14,7 +14,7 @@ from lgl_bench.plans.fits import ChainSpec
 from lgl_bench.submissions.bundle.layout import MIB, BundleError
 from lgl_bench.training.model import build_model
 
-_MOST_PARAMETER = 10_000
+_MAX_PARAMETER = 10_000
 """No width, depth or number of attention heads is larger: a model of a billion layers would never be built."""
 
 
@@ -53,8 +53,8 @@ def read_weights(path: Path, name: str, chain: ChainSpec, known: IntArray, featu
 def _shapes(name: str, chain: ChainSpec, known: IntArray, features: int) -> dict[str, tuple[torch.Size, torch.dtype]]:
     """Shapes and types of the tensors of a model, found without memory for them."""
     for parameter, value in chain.backbone_parameters:
-        if isinstance(value, int | float) and not abs(value) <= _MOST_PARAMETER:
-            raise BundleError(f"{name}: {parameter} = {value} of its backbone; at most {_MOST_PARAMETER:,} is built")
+        if isinstance(value, int | float) and not abs(value) <= _MAX_PARAMETER:
+            raise BundleError(f"{name}: {parameter} = {value} of its backbone; at most {_MAX_PARAMETER:,} is built")
     try:
         with torch.device("meta"):
             model = build_model(chain.backbone, chain.head, features, known, chain.parameters)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from lgl_bench.leaderboard.stats.evidence import MOST_SEEDS, Evidence, Unpaired, more_seeds, of_seeds
+from lgl_bench.leaderboard.stats.evidence import MAX_SEEDS, Evidence, Unpaired, more_seeds, of_seeds
 
 
 def needed(found: Evidence) -> float:
@@ -51,7 +51,7 @@ def test_no_difference_is_never_found_however_many_seeds():
 def test_a_difference_that_needs_more_than_a_hundred_seeds_is_not_asked_for():
     # A hundred seeds have t = 10 d and ask for 1.984; 99 have 9.95 d, and 0.199 does not suffice for 1.9845.
     assert np.isnan(needed(Evidence(0.198, 1.0, 3)))
-    assert needed(Evidence(0.199, 1.0, 3)) == MOST_SEEDS - 3
+    assert needed(Evidence(0.199, 1.0, 3)) == MAX_SEEDS - 3
 
 
 def test_two_seeds_are_no_test_whatever_more_would_show():
@@ -78,3 +78,18 @@ def test_holm_is_made_anew_for_every_number_of_seeds():
     # A second test that is told apart anyway counts no more once it is, and costs the first one nothing.
     clear = Evidence(np.array([0.1, 9.0]), np.full(2, 0.01), np.full(2, 3))
     assert more_seeds(lambda least: clear.difference(least).p, clear.seeds)[0] == 4
+
+
+def test_a_paired_t_is_the_test_of_scipy():
+    differences = np.array([0.02, 0.03, -0.01, 0.05])
+    assert of_seeds(differences).difference().p == pytest.approx(scipy.stats.ttest_1samp(differences, 0).pvalue)
+    assert np.isnan(of_seeds(differences[:2]).difference().p)
+
+
+def test_the_corrected_t_worked_by_hand():
+    # d = 0.1, 0.2, 0.3: mean 0.2, s^2 = 0.01; (1/3 + 1/3) * 0.01 under the root: t = 0.2 / 0.08165 = 2.449.
+    found = of_seeds(np.array([0.1, 0.2, 0.3]), 1 / 3).difference()
+    assert found.value == pytest.approx(0.2)
+    assert found.p == pytest.approx(2 * scipy.stats.t.sf(0.2 / (0.01 * 2 / 3) ** 0.5, 2))
+    assert found.hi - found.value == pytest.approx(scipy.stats.t.ppf(0.975, 2) * (0.01 * 2 / 3) ** 0.5)
+    assert np.isnan(of_seeds(np.array([0.1, 0.2]), 1 / 3).difference().p)

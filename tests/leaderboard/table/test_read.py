@@ -195,6 +195,6 @@ def test_a_hundred_thousand_rows_are_read_in_seconds_and_the_last_one_is_checked
 
 
 def test_more_rows_than_any_board_has_are_refused(path, monkeypatch):
-    monkeypatch.setattr(reading, "MOST_ROWS", 2)
+    monkeypatch.setattr(reading, "MAX_ROWS", 2)
     with pytest.raises(DataError, match="more than 2 rows; split it"):
         read_board(path)

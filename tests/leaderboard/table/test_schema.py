@@ -13,6 +13,7 @@ from lgl_bench.leaderboard.table.schema import (
     SUFFIXES,
     VARIANT,
 )
+from lgl_bench.metrics import metrics
 from tests.support.blocks import ROOT
 
 
@@ -42,3 +43,13 @@ def test_the_page_on_the_schema_describes_every_column_as_the_models_do():
         assert told[column.name] == column.about
     for name in HEADLINE:
         assert f"`{name}`" in text
+
+
+def test_the_page_lists_every_metric_as_the_registry_has_it():
+    text = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    for metric in metrics.in_order():
+        low, high = metric.range
+        better, needs = "more" if metric.higher_is_better else "less", ", ".join(metric.needs)
+        meaning = (metric.__doc__ or "").split("\n")[0].rstrip(".")
+        cells = (f"`{metric.name}`", f"{low:g} to {high:g}", better, needs, metric.over_years, meaning)
+        assert f"| {' | '.join(cells)} |\n" in text

@@ -13,7 +13,7 @@ from lgl_bench.core.expressions import complete, parse
 from lgl_bench.detectors import detectors
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.protocols.temporal import Temporal
-from lgl_bench.runs.isolation.replies import MOST_HEAD, Inbox, encode_failure, encode_reply
+from lgl_bench.runs.isolation.replies import MAX_HEADER, Inbox, encode_failure, encode_reply
 from lgl_bench.runs.isolation.requests import Reply, Request
 from lgl_bench.runs.scoring import Method, Part, PartAnswers
 from lgl_bench.thresholds import thresholds
@@ -83,7 +83,7 @@ def test_a_forged_head_is_refused(asked, head, said):
         heard(asked[1], with_head(head))
 
 
-@pytest.mark.parametrize("data", [b"\xff" * 8, struct.pack(">Q", MOST_HEAD + 1)])
+@pytest.mark.parametrize("data", [b"\xff" * 8, struct.pack(">Q", MAX_HEADER + 1)])
 def test_a_head_without_end_is_refused_before_it_is_read(asked, data):
     with pytest.raises(PluginError, match="head is too long"):
         heard(asked[1], data)

@@ -147,7 +147,7 @@ def test_a_file_beyond_its_limit_is_not_read(forged):
 
 
 def test_all_files_together_have_a_limit(forged, monkeypatch):
-    monkeypatch.setattr("lgl_bench.submissions.bundle.opening.MOST_BYTES", 1000)
+    monkeypatch.setattr("lgl_bench.submissions.bundle.opening.MAX_BYTES", 1000)
     with pytest.raises(BundleError, match="more than 1,000"):
         open_it(forged.folder)
 

@@ -117,9 +117,9 @@ class RayEngine(Engine):
             return self._retry(task, " ".join(str(error.cause).split()))
         except (errors.RayError, StopIteration):
             return self._retry(task, f"the worker process died ({MAX_CRASHES} times, on a node that lives)")
-        return self._heed(task, message, on_epoch)
+        return self._handle_message(task, message, on_epoch)
 
-    def _heed(self, task: Any, message: Message, on_epoch: OnEpoch | None) -> Outcome | None:
+    def _handle_message(self, task: Any, message: Message, on_epoch: OnEpoch | None) -> Outcome | None:
         """Does what a message asks for; returns an outcome if it was the last."""
         pending = self._running[task]
         kind, content = message
