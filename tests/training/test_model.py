@@ -140,3 +140,16 @@ def test_weights_come_from_the_seed():
     g = random_graph()
     assert torch.equal(fresh().outputs(g).logits, fresh().outputs(g).logits)
     assert not torch.equal(fresh().outputs(g).logits, fresh(seed=1).outputs(g).logits)
+
+
+@pytest.mark.parametrize("head", ["softmax", "doc", "gdoc", "isomax+", "genodin"])
+def test_a_grown_model_keeps_the_logits_of_the_classes_it_knew_and_appends_columns(head):
+    g = random_graph()
+    model = build_model("gcn", head, 6, np.array([4, 1]), {"hidden": 5})
+    before = model.outputs(g).logits
+    model.grow(np.array([4, 1, 9]))
+    after = model.outputs(g).logits
+    assert after.shape == (12, 3)
+    assert torch.allclose(after[:, :2], before, atol=1e-5)
+    with pytest.raises(UsageError, match="known classes can only be appended"):
+        model.grow(np.array([1, 4, 9, 10]))

@@ -1,4 +1,4 @@
-"""What a run tells about emerging classes, forgetting and transfer."""
+"""What a run tells about forgetting and transfer."""
 
 from __future__ import annotations
 
@@ -14,17 +14,6 @@ from lgl_bench.pipeline import plan_run
 from lgl_bench.runs.options import Settings
 from lgl_bench.streams.store import write_stream
 from tests.support.graphs import small_stream
-
-
-def test_every_emerging_class_has_a_delay_and_a_lag_or_the_reason_why_not(engines, carry_out, out):
-    carry_out(detectors=["msp", "good(msp)"], thresholds=["naive"])
-    classes = pd.read_parquet(out / "classes.parquet")
-    plain = classes[(classes["detector"] == "msp") & (classes["threshold"] == "")]
-    # Classes 3 and 4 are born in the years 2 and 4.
-    assert plain[["class", "born"]].to_numpy().tolist() == [[3, 2], [4, 4]]
-    for name in ("detection_delay", "false_alarm_rate", "classification_lag"):
-        assert (plain[name].notna() != (plain[f"{name}_reason"] != "")).all()
-    assert "naive(delta=0.1)" in set(classes["threshold"])
 
 
 def test_the_matrix_holds_every_model_on_every_year(engines, carry_out, out):
