@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from lgl_bench.checks import backbones, detectors, heads, protocols, thresholds
+from lgl_bench.checks import backbones, detectors, heads, metrics, protocols, thresholds
 from lgl_bench.checks.failure import CheckFailure, Exempt
 from lgl_bench.core.errors import LglBenchError, UsageError, reason_of
 from lgl_bench.core.guard import preserved_state
@@ -23,6 +23,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "detectors": detectors.CHECKS,
     "thresholds": thresholds.CHECKS,
     "protocols": protocols.CHECKS,
+    "metrics": metrics.CHECKS,
 }
 
 
