@@ -1,4 +1,4 @@
-"""From one value a year to one value: each aggregate says how many years stand behind it.
+"""From one value per year to one value: each aggregate says how many years stand behind it.
 
 A year without a value is NaN or None and is left out, never counted as 0. Scores of different years are never pooled:
 they come from different models.
@@ -19,7 +19,7 @@ Counts: TypeAlias = Sequence[int] | IntArray | FloatArray
 
 
 class OverYears(NamedTuple):
-    """A value over years, how many years it rests on, and the reason where there is none."""
+    """A value over years, how many years it rests on, and the reason if there is none."""
 
     value: float | None
     years: int
@@ -27,7 +27,7 @@ class OverYears(NamedTuple):
 
 
 def mean_over_years(values: PerYear, reason: str = "no value in any year") -> OverYears:
-    """Plain mean of the years that have a value; `reason` is given where none has.
+    """Plain mean of the years that have a value; `reason` is given if none has.
 
     >>> mean_over_years([0.5, None, 0.7])
     OverYears(value=0.6, years=2, reason='')
@@ -37,40 +37,12 @@ def mean_over_years(values: PerYear, reason: str = "no value in any year") -> Ov
     return OverYears(float(defined.mean()), len(defined)) if len(defined) else OverYears(None, 0, reason)
 
 
-def weighted_auroc(aurocs: PerYear, n_new: Counts, reason: str = "no year with new vertices") -> OverYears:
-    """AUROC of the years weighted by their new vertices: sum n_new,t AUROC_t / sum n_new,t. This is what ranks.
-
-    Equal weights would let a year with one new vertex count as much as a year with hundreds.
-
-    >>> weighted_auroc([0.5, None, 1.0], [3, 0, 1]).value
-    0.625
-    """
-    column, weights = _numbers(aurocs), _numbers(n_new)
-    _same_length(column, weights, "AUROCs", "numbers of new vertices")
-    defined = ~np.isnan(column) & (weights > 0)
-    if not defined.any():
-        return OverYears(None, 0, reason)
-    total = float((column[defined] * weights[defined]).sum() / weights[defined].sum())
-    return OverYears(total, int(defined.sum()))
-
-
-def mean_auroc(aurocs: PerYear, n_new: Counts, fewest: int = 5) -> OverYears:
-    """Plain mean of AUROC over the years with at least `fewest` new vertices.
-
-    >>> mean_auroc([0.5, 0.75, 1.0], [5, 80, 4])
-    OverYears(value=0.625, years=2, reason='')
-    """
-    column, counts = _numbers(aurocs), _numbers(n_new)
-    _same_length(column, counts, "AUROCs", "numbers of new vertices")
-    return mean_over_years(column[counts >= fewest], f"no year with {fewest} new vertices")
-
-
 def area_over_time(times: Counts, values: PerYear, reason: str = "no value in any year") -> OverYears:
     """Area under the values against the years by the trapezoid rule, divided by the years it spans.
 
     Over the years with a value: sum (t_(i+1) - t_i) * (v_i + v_(i+1)) / 2, over t_last - t_first. It has the unit of
     the values. A gap between years is bridged by a straight line, so years beside a gap weigh more than in the mean.
-    One year alone gives its value.
+    For a single year it is the value of that year.
 
     >>> area_over_time([2000, 2001, 2004], [1.0, 0.0, 1.0])
     OverYears(value=0.5, years=3, reason='')
@@ -78,7 +50,7 @@ def area_over_time(times: Counts, values: PerYear, reason: str = "no value in an
     years, column = _numbers(times), _numbers(values)
     _same_length(years, column, "years", "values")
     if len(np.unique(years)) < len(years):
-        raise UsageError("area_over_time: a year is given twice; give one value a year")
+        raise UsageError("area_over_time: a year is given twice; give one value per year")
     order = np.argsort(years)
     order = order[~np.isnan(column[order])]
     years, column = years[order], column[order]
@@ -94,4 +66,4 @@ def _numbers(values: PerYear | Counts) -> FloatArray:
 
 def _same_length(one: FloatArray, other: FloatArray, ones: str, others: str) -> None:
     if len(one) != len(other):
-        raise UsageError(f"{len(one)} {ones} but {len(other)} {others}; give one of each a year")
+        raise UsageError(f"{len(one)} {ones} but {len(other)} {others}; give one of each per year")

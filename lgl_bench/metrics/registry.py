@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import get_args
 
 from lgl_bench.core.errors import PluginError, quoted
@@ -24,7 +22,6 @@ class MetricRegistry(Registry[type[BoardMetric]]):
 
     def __init__(self, modules: tuple[str, ...]) -> None:
         super().__init__("metric", "lgl_bench.metrics", modules)
-        self._trusted: ContextVar[frozenset[str]] = ContextVar("trusted_metrics", default=frozenset())
 
     def described(self, name: str) -> type[BoardMetric]:
         """What is known of a metric; nothing is assumed of one that is not available."""
@@ -60,18 +57,6 @@ class MetricRegistry(Registry[type[BoardMetric]]):
     def pooled(self) -> dict[str, type[PooledMetric]]:
         """What is graded from the decisions of all test years, by name."""
         return {plugin.name: plugin for plugin in self.in_order() if issubclass(plugin, PooledMetric)}
-
-    @contextmanager
-    def trusted(self, names: Sequence[str]) -> Iterator[None]:
-        """Shows these metrics, if they are loaded, even where `only_built_in` hides the others."""
-        token = self._trusted.set(frozenset(names))
-        try:
-            yield
-        finally:
-            self._trusted.reset(token)
-
-    def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or (name in self._trusted.get() and name in self._plugins)
 
     def register(self, name: str) -> Callable[[type[BoardMetric]], type[BoardMetric]]:
         """Registers a metric, if it declares what its columns need."""
