@@ -24,8 +24,8 @@ def seconds(backbone, **parameters):
 @pytest.fixture
 def own():
     """Registers a backbone under the name `own`, and takes it away again."""
-    yield backbones.register("own")
-    del backbones._plugins["own"]
+    with backbones.temporarily():
+        yield backbones.register("own")
 
 
 def test_a_backbone_nobody_has_heard_of_is_estimated_as_a_slow_one():

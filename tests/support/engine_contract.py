@@ -55,9 +55,9 @@ class EngineContract:
         name = str(cls.settings["engine"])
         path = folder / "raises.py"
         path.write_text(RAISES.format(name=name), encoding="utf-8")
-        load_plugin(path)
-        yield f"raises-in-{name}"
-        del detectors._plugins[f"raises-in-{name}"]
+        with detectors.temporarily():
+            load_plugin(path)
+            yield f"raises-in-{name}"
 
     @pytest.fixture(scope="class")
     @classmethod

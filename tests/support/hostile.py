@@ -171,7 +171,7 @@ def patches_numpy(model, graph):
 def patches_torch_and_lgl_bench(model, graph):
     torch.softmax = torch.relu = lambda tensor, *given, **named: tensor * 0
     sys.modules["lgl_bench.detectors.msp"].msp = lambda logits: torch.zeros(len(logits), dtype=torch.float64)
-    detectors._plugins["msp"] = WritesLabels
+    detectors._plugins["msp"] = WritesLabels  # past register, which would refuse the name: it means harm
 
 
 @harms(SCORED)

@@ -14,6 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
+
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'lgl-bench[ray]'"
+)
 
 
 class Machine:

@@ -57,8 +57,8 @@ ASKED = ["--suite", "smoke", "--budget", "smoke", "--stream", "small", "--backbo
 def stub(tmp_path):
     path = tmp_path / "stub.py"
     path.write_text(STUB, encoding="utf-8")
-    yield path
-    engines._plugins.pop("stub", None)
+    with engines.temporarily():
+        yield path
 
 
 def test_an_engine_of_one_file_carries_a_plan_out_from_python(stub, data, tmp_path):

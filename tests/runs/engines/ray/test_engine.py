@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import secrets
 import shutil
-import socket
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -33,11 +28,8 @@ from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
 from tests.support.engine_contract import EngineContract
 from tests.support.graphs import small_stream
-from tests.support.ray_machines import Cluster, free_port, wait_until
+from tests.support.ray_machines import Cluster, needs_ray, wait_until
 
-needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'lgl-bench[ray]'"
-)
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning:ray")
 
 MEASURED = ["fit_seconds", "peak_memory_mb"]
@@ -79,19 +71,6 @@ class Eats(Detector):
         eaten = np.ones((1600, 2**17))
         time.sleep(60)
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def surroundings():
-    """A token for the clusters of these tests alone: nobody else can join them, and no one's own token is touched."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_MODE", "token")
-        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        patch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
-        patch.delenv("RAY_ADDRESS", raising=False)
-        # Ray gives its workers the lowest priority but four; beside other tests they would starve.
-        patch.setenv("RAY_worker_niceness", "0")
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -236,40 +215,3 @@ def test_a_cluster_that_vanishes_ends_the_run_and_keeps_what_was_finished(tmp_pa
         cluster.close()
     keys = [unit.key for unit in plan.all_units]
     assert [RunStore(tmp_path / "run").fit(key) is not None for key in keys] == [True, False]
-
-
-@needs_ray
-def test_addresses_that_lead_to_no_cluster_are_refused_at_once():
-    for address, message in (
-        (f"127.0.0.1:{free_port()}", "no Ray cluster answers at 127.0.0.1:"),
-        ("ray://127.0.0.1:10001", "start the run on a machine of the cluster"),
-        ("somewhere", "an address is HOST:PORT"),
-    ):
-        start = time.monotonic()
-        with pytest.raises(UsageError, match=message):
-            RayEngine({}, address)
-        assert time.monotonic() - start < 20
-
-
-@needs_ray
-def test_what_accepts_connections_but_is_no_ray_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(ray_cluster, "JOIN_TIMEOUT", 0.2)
-    monkeypatch.setattr("ray.init", lambda **options: time.sleep(30))
-    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(UsageError, match="no Ray cluster spoke"):
-        RayEngine({}, f"127.0.0.1:{other.getsockname()[1]}")
-
-
-@needs_ray
-def test_a_cluster_that_asks_for_a_token_is_told_apart(monkeypatch):
-    def init(**options):
-        raise ConnectionError("no luck") from RuntimeError("last error: ray.exceptions.AuthenticationError: RPC error")
-
-    monkeypatch.setattr("ray.init", init)
-    with pytest.raises(UsageError, match="asks for a token; set RAY_AUTH_MODE=token"):
-        RayEngine({}, "auto")
-
-
-def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UsageError, match=r"pip install 'lgl-bench\[ray\]'"):
-        RayEngine({})
