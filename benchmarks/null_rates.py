@@ -83,7 +83,7 @@ def formula_rates(simulations: int, seeds: int = 3) -> Iterator[tuple[float, flo
 
 
 def sign_flip_rates(simulations: int, years: int = 10) -> Iterator[tuple[float, float]]:
-    """Rejected nulls of the sign-flip test where differences of successive years are correlated (AR(1))."""
+    """Rejected nulls of the sign-flip test if differences of successive years are correlated (AR(1))."""
     for correlation in (0.0, 0.3, 0.6, 0.9):
         rng = np.random.default_rng(years)
         rejected = 0
@@ -96,7 +96,7 @@ def sign_flip_rates(simulations: int, years: int = 10) -> Iterator[tuple[float, 
 
 
 def split_rates(seeds: int, simulations: int) -> dict[str, float]:
-    """Rejected nulls where every seed splits one data set anew: the corrected t-test and the plain one.
+    """Rejected nulls if every seed splits one data set anew: the corrected t-test and the plain one.
 
     Two nearest-centroid classifiers see different features that are worth the same; a data set has 300 points.
     """

@@ -40,7 +40,7 @@ def run(
         seeds: How many; the budget's otherwise.
         budget: "smoke", "quick" or "paper".
         out: Run folder; `runs/SUITE` otherwise.
-        listener: Is told what happens.
+        listener: Called with every event.
         axes: Other fields of the suite to replace: `{"select": "t1", "history": 3}`.
         settings: Fields of `Settings`. Without `jobs`, or with one job, everything is done in this process; a limit of
             time or memory needs a process that can be ended, and takes one.

@@ -59,19 +59,19 @@ def keeps_old_logits_when_classes_are_added(name: str) -> None:
 
 
 def beats_the_majority_class(name: str) -> None:
-    """Accuracy well above always saying the most frequent class."""
+    """Accuracy well above that of always answering the most frequent class."""
     item = bench("softmax", name)
     found = accuracy(item.truth.labels, item.model.predict(item.task.test)[item.task.scored], item.task.known).value
     known = item.truth.labels[~item.new]
     majority = float(np.bincount(known).max() / len(known))
     require(
         found is not None and found > majority + 0.1,
-        f"accuracy {found:.3f} where always saying the most frequent class gives {majority:.3f}",
+        f"accuracy {found:.3f}; always answering the most frequent class has {majority:.3f}",
     )
 
 
 def takes_the_sizes_of_a_preset(name: str) -> None:
-    """`hidden`, `layers` and `dropout`: a preset gives them to every backbone."""
+    """`hidden`, `layers` and `dropout`: a preset sets them for every backbone."""
     item = bench("softmax", name)
     found = _logits(_fresh(name, item, SMALL), item.task.test)
     require(torch.isfinite(found).all(), f"logits are not finite with {SMALL}")

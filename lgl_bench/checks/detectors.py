@@ -83,7 +83,7 @@ def works_without_edges(name: str) -> None:
 
 
 def ranks_planted_novelty_above_chance(name: str) -> None:
-    """AUROC above 0.5 where a class is plainly new."""
+    """AUROC above 0.5 if a class is plainly new."""
     if name in FLOOR:
         raise Exempt("it reads no class: it is a shortcut every method must beat")
     item, detector = _fitted(name)

@@ -99,7 +99,7 @@ CHECKS = (
 def _subject(name: str) -> tuple[Stream, Protocol]:
     """The protocol with its defaults, and the planted stream it accepts.
 
-    A static protocol takes the public split where it can choose: a split drawn by class would itself depend on the
+    A static protocol takes the public split if it can choose: a split drawn by class would itself depend on the
     labels that are permuted.
     """
     kind = protocols.get(name)

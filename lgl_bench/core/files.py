@@ -161,7 +161,7 @@ def _put(fresh: Path, place: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Gives each of two paths the name of the other, in one step; whether the system and its file system can."""
+    """Exchanges the names of two paths in one step; returns whether the system and its file system can."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError):

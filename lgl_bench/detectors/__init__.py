@@ -107,7 +107,7 @@ def checked(scores: Any, graph: Graph, name: str) -> FloatArray:
     array = np.asarray(scores)
     if array.shape != (graph.num_vertices,):
         raise PluginError(
-            f"the detector {name} returned shape {array.shape}; it must return one score a vertex, "
+            f"the detector {name} returned shape {array.shape}; it must return one score per vertex, "
             f"({graph.num_vertices},)"
         )
     if array.dtype.kind not in "fiub":

@@ -45,7 +45,7 @@ class Good(Detector):
         self.reads_outputs = base.reads_outputs  # type: ignore[misc]
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
-        """Fits the wrapped detector, and where its scores are unbounded, their mapping."""
+        """Fits the wrapped detector, and if its scores are unbounded, their mapping."""
         self.base.fit(model, train, fit_vertices, calibration)
         self.mapping_ = learn_mapping(self.base, model, calibration)
 

@@ -37,9 +37,9 @@ class Mapping:
 
 
 def learn_mapping(detector: Detector, model: Model, calibration: Calibration) -> Mapping | None:
-    """The mapping of a fitted detector; None where its scores are bounded as they are.
+    """The mapping of a fitted detector; None if its scores are bounded as they are.
 
-    Calibration vertices are scored by the detector as it was fitted on the calibration model. Where that is another
+    Calibration vertices are scored by the detector as it was fitted on the calibration model. If that is another
     model than the current one, the detector is fitted on it anew.
     """
     if detector.bounded:

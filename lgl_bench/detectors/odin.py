@@ -1,9 +1,9 @@
 """ODIN (Liang et al. 2018) on graphs: temperature, and a small step of the input towards confidence.
 
 x~ = x + eps * scale * sign(gradient of sum_v log max_k softmax_k(f_v / T)) for non-zero features, and w~ = w + eps *
-sign(gradient) for arc weights where the backbone has them (every arc its own, self-loops too, the normalisation
+sign(gradient) for arc weights if the backbone has them (every arc its own, self-loops too, the normalisation
 computed anew); then 1 - max_k softmax_k(f~ / T). The scale is the standard deviation of the non-zero training features,
-1 where they are 0 or 1.
+1 if they are 0 or 1.
 """
 
 from __future__ import annotations

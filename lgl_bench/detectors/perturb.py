@@ -21,7 +21,7 @@ from lgl_bench.training.model import Model
 
 
 def feature_scale(features: Features) -> float:
-    """The standard deviation of the values that are not zero; their size where all are equal, so 1 for 0/1 features.
+    """The standard deviation of the values that are not zero; their size if all are equal, so 1 for 0/1 features.
 
     >>> feature_scale(np.array([[0.0, 1.0], [3.0, 0.0]])), feature_scale(np.eye(3))
     (1.0, 1.0)
@@ -41,14 +41,14 @@ def perturbed(
     arcs: bool = False,
     scale: float = 1.0,
 ) -> Inputs:
-    """Inputs moved along sign(gradient of the objective): non-zero features, and arc weights where asked for.
+    """Inputs moved along sign(gradient of the objective): non-zero features, and arc weights if asked for.
 
     Args:
         model: In evaluation mode.
         graph: What is moved.
         objective: A scalar from inputs.
         eps: Size of the step; features move by eps * scale, arc weights, which are 1, by eps.
-        arcs: Whether arc weights move too, where the backbone has them.
+        arcs: Whether arc weights move too, if the backbone has them.
         scale: Of the features.
     """
     start = inputs_of(graph)

@@ -41,7 +41,7 @@ class Degree(Detector):
 
 
 def recency(edges: IntArray, born: IntArray) -> FloatArray:
-    """Share of each vertex's neighbours that were born in its own year; 1 where it has none.
+    """Share of each vertex's neighbours that were born in its own year; 1 if it has none.
 
     >>> recency(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), np.array([2000, 2001, 2001, 2001])).tolist()
     [0.0, 0.5, 1.0, 1.0]

@@ -46,8 +46,8 @@ class Reader:
     Args:
         store: Where the answers are.
         streams: By name, for their labels.
-        current: Whether the digest of the code behind a name is that of today; answers and failures of other code
-            are ignored. By default all of them count.
+        current: Whether the digest behind a name is that of the current code; answers and failures of other code are
+            ignored. By default all of them count.
         stale: Keys of fits that other code made; they are ignored.
     """
 

@@ -20,7 +20,7 @@ from lgl_bench.plans.plugin_facts import protocol_facts
 class Choices:
     """The choices of a plan, made from the answers in a store when they are asked for.
 
-    Where nothing can be chosen (no new vertex on the validation task, or no label of it yet) the preset's setting
+    If nothing can be chosen (no new vertex on the validation task, or no label of it yet) the preset's setting
     stands, and the choice says so.
     """
 

@@ -21,7 +21,7 @@ from lgl_bench.grading.selection import (
 from lgl_bench.plans.suite import Select
 
 Walk = Sequence[Answered | None]
-"""The answers of one seed, task by task; None where a task was not answered."""
+"""The answers of one seed, task by task; None if a task was not answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Chosen:
 
     Attributes:
         candidate: What is scored.
-        alpha: Weight of the neighbours; None where none takes part.
+        alpha: Weight of the neighbours; None if none takes part.
         by_preset: Whether nothing could be chosen, so that the preset's setting stands.
     """
 
@@ -54,10 +54,10 @@ def choose_over_tasks(
     """The choice for every task; None for validation tasks and those with nothing to choose on.
 
     Args:
-        walks: Per candidate, one walk a seed. Candidates may come from different heads.
+        walks: Per candidate, one walk per seed. Candidates may come from different heads.
         tasks: What is known of each task.
         select: What a choice may look at.
-        alphas: Weights of the neighbours to choose among; none where no neighbour takes part.
+        alphas: Weights of the neighbours to choose among; none if no neighbour takes part.
         label_delay: Years until a label arrives.
     """
     candidates = list(walks)
@@ -76,7 +76,7 @@ def choose_over_tasks(
 
 
 def _usable(walks: Mapping[str, Sequence[Walk]], position: int) -> bool:
-    """Whether a task can tell candidates apart: all are answered with every seed, for new and known vertices."""
+    """Whether a task can distinguish candidates: all are answered with every seed, for new and known vertices."""
     first = next(iter(walks.values()))[0][position]
     return first is not None and 0 < first.new.sum() < len(first.new) and _answered(walks, position)
 

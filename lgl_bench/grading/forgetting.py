@@ -61,7 +61,7 @@ def aligned(part: pd.DataFrame, existing: Iterable[int]) -> tuple[FloatArray, li
     """The matrix of one chain, and the years of its columns; row i and column i mean the same year.
 
     The years are all that exist from the first that was learned or evaluated on. A year without a model is a row of
-    NaN, and the last row is that of the last model. Where two models learned up to the same year (labels that arrive
+    NaN, and the last row is that of the last model. If two models learned up to the same year (labels that arrive
     late may not come every year), the newer one stands.
 
     Args:

@@ -2,7 +2,7 @@
 
 A store only grows. Each distinct plan is kept as `DIR/plans/DIGEST.json`; plan.json is the last one. The rows of all of
 them are made from the answers, each once: fits and answers of code that has changed since do not count, those of a
-plugin that is not available do, because nobody can tell.
+plugin that is not available do, because nobody can check.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class History:
             return
         self.plans.append(plan)
         for chain, units in plan.units.items():
-            with contextlib.suppress(UnknownNameError, PluginError):  # without its code nobody can tell
+            with contextlib.suppress(UnknownNameError, PluginError):  # without its code nobody can check
                 today = keys_today(units, self._checksums(chain.stream))
                 self.stale |= {key for key, right in today.items() if key != right}
 
@@ -216,7 +216,7 @@ def open_history(
 
 
 def is_current(name: str, source: str) -> bool:
-    """Whether answers of `EXPR` or `EXPR|THRESHOLD` with this digest are those of the code of today."""
+    """Whether answers of `EXPR` or `EXPR|THRESHOLD` with this digest are those of the current code."""
     try:
         return named_digest(name) == source
     except (UnknownNameError, PluginError):

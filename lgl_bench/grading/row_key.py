@@ -1,4 +1,4 @@
-"""What tells a row of the leaderboard apart: the key that its year rows carry too."""
+"""What identifies a row of the leaderboard: the key that its year rows carry too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Key(BaseModel):
-    """What tells a row apart; no two rows of a table have the same key."""
+    """What identifies a row; no two rows of a table have the same key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,7 +24,7 @@ class Key(BaseModel):
     )
     split: Name = Field(description="`temporal`, `60-20-20`, `planetoid`")
     history: str = Field(description="`all`, or the number of years that were kept")
-    restart: str = Field(description="`warm` or `cold`; empty where tasks do not build on each other")
+    restart: str = Field(description="`warm` or `cold`; empty if tasks do not build on each other")
     label_delay: Count = Field(description="years until a label arrived")
     track: Name = Field(description="`inductive`, `transductive`, or `upper bound` if a threshold saw the truth")
     backbone: Name = Field(description="the graph neural network, with parameters if they were swept")

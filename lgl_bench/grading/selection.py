@@ -1,6 +1,6 @@
 """Choosing ODIN's parameters and GOOD's base and alpha: it sees validation answers and nothing else.
 
-Every candidate has one score a seed (AUROC on validation answers). The best mean over seeds wins; for alpha, the
+Every candidate has one score per seed (AUROC on validation answers). The best mean over seeds wins; for alpha, the
 smallest value within one standard error of the best, because a smaller neighbourhood weight claims less.
 """
 
@@ -75,7 +75,7 @@ def choose_candidate(answers: Sequence[Sequence[ValidationAnswers]], candidates:
     """The candidate with the best mean; the first of equals.
 
     Args:
-        answers: One list a seed.
+        answers: One list per seed.
         candidates: Canonical expressions.
     """
     means = [float(np.mean(_per_seed(answers, candidate, 0.0))) for candidate in candidates]

@@ -68,12 +68,12 @@ class YearRow:
 
     @property
     def task(self) -> tuple[int, int, str]:
-        """What tells the year rows of a method apart."""
+        """What identifies a year row of a method."""
         return self.seed, self.time, self.fold
 
 
 YEAR_KEY = (*KEY, "seed", "time", "fold")
-"""What tells year rows apart."""
+"""What identifies a year row."""
 _TYPES = {name: kind for name, kind in get_type_hints(YearRow).items() if name not in ("method", "grades")}
 _KEY_TYPES = {name: info.annotation for name, info in Key.model_fields.items()}
 _KEY_TEXTS, _KEY_NUMBERS = ([name for name in KEY if _KEY_TYPES[name] is kind] for kind in (str, int))

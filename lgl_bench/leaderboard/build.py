@@ -1,6 +1,6 @@
 """From the year rows of a run to leaderboard rows: mean over seeds, deviation, and an interval.
 
-The interval is that of the bootstrap over seeds and vertices where one was drawn (`intervals.py`), else Student's over
+The interval is that of the bootstrap over seeds and vertices if one was drawn (`intervals.py`), else Student's over
 seeds. It is cut to the range of the metric.
 
 Everything is counted column by column: a hundred thousand year rows take a second.
@@ -140,7 +140,7 @@ def _spent(years: pd.DataFrame, method: IntArray, count: int) -> dict[str, Any]:
 
 
 def _chosen(years: pd.DataFrame, method: IntArray, count: int) -> list[str]:
-    """What was chosen: once where it is the same throughout, otherwise with the years or folds it was chosen for."""
+    """What was chosen: once if it is the same throughout, otherwise with the years or folds it was chosen for."""
     found = [""] * count
     if "chosen" not in years:
         return found

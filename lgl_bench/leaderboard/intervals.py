@@ -1,7 +1,7 @@
 """Intervals of a run's rows by the bootstrap over seeds and vertices.
 
-Seeds alone say nothing of the vertices: where few are new, intervals over seeds are far too narrow.
-Where a row's answers are available and all seeds were scored on the same vertices, those are drawn, and the interval
+Seeds alone say nothing of the vertices: if few are new, intervals over seeds are far too narrow.
+If a row's answers are available and all seeds were scored on the same vertices, those are drawn, and the interval
 of each metric is that of its difference from 0 (`stats/bootstrap.py`). Other rows have Student's interval over seeds.
 
 A run draws once, at its end, and keeps what it drew in its folder (`folder.py`).
@@ -47,8 +47,8 @@ def draw_intervals(
 ) -> Intervals:
     """The intervals of every row that can be drawn, for every metric that can be.
 
-    A row has none where its seeds split anew, where there are fewer than three of them or not all have answered the
-    same tasks, and where the answers do not give the numbers of the row.
+    A row has none if its seeds split anew, if there are fewer than three of them or not all have answered the
+    same tasks, and if the answers do not give the numbers of the row.
 
     Args:
         run: With its year rows and answers.
@@ -85,7 +85,7 @@ def draw_intervals(
 def _drawn(
     run: Run, methods: Sequence[Cells], plan: SharedTasks, labels: Labels, draws: int, seed: int
 ) -> dict[Cells, Drawn]:
-    """Metrics of methods that share seeds and tasks; none where an answer or a label is missing."""
+    """Metrics of methods that share seeds and tasks; none if an answer or a label is missing."""
     try:
         answers = load_answers(
             {cells: (run, cells) for cells in methods},

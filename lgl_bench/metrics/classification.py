@@ -1,4 +1,4 @@
-"""How well known classes are told apart."""
+"""How well known classes are distinguished."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from lgl_bench.core.types import FloatArray, IntArray
 
 
 def codes(labels: IntArray, classes: IntArray) -> IntArray:
-    """Position of each label in `classes` (ascending, distinct); `len(classes)` where it is none of them.
+    """Position of each label in `classes` (ascending, distinct); `len(classes)` if it is none of them.
 
     >>> codes(np.array([7, 3, 5]), np.array([3, 7])).tolist()
     [1, 0, 2]

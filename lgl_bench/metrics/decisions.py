@@ -1,6 +1,6 @@
 """How good the decision between known and new is.
 
-What sets new against known (macro F1, Matthews' correlation) is undefined where only one kind is there, not 0: with
+What sets new against known (macro F1, Matthews' correlation) is undefined if only one kind is there, not 0: with
 zeros a perfect decision would lose points in every year without new vertices, and rejecting nobody would gain on it.
 Counts of decisions may be added up over years, because decisions are final; `matthews` grades the sums.
 """
@@ -27,7 +27,7 @@ def micro_f1(new: BoolArray, rejected: BoolArray) -> Value:
 
 
 def macro_f1(new: BoolArray, rejected: BoolArray) -> Value:
-    """Mean of the F1 of known and of new; undefined where one kind is not there.
+    """Mean of the F1 of known and of new; undefined if one kind is not there.
 
     >>> new = np.array([True, True, False, False])
     >>> round(macro_f1(new, np.array([True, False, False, False])).value, 4)
@@ -39,7 +39,7 @@ def macro_f1(new: BoolArray, rejected: BoolArray) -> Value:
 
 
 def mcc(new: BoolArray, rejected: BoolArray) -> Value:
-    """Matthews' correlation of truth and decision; 0 where all are called the same, undefined where all are.
+    """Matthews' correlation of truth and decision; 0 if all are called the same, undefined if all are of one kind.
 
     >>> new = np.array([True, True, False, False])
     >>> round(mcc(new, np.array([True, False, False, False])).value, 4)
@@ -54,8 +54,8 @@ def mcc(new: BoolArray, rejected: BoolArray) -> Value:
 def open_f1(truth: IntArray, predicted: IntArray, known: IntArray, rejected: BoolArray) -> Value:
     """Open-set macro F1: the mean F1 of the known classes and of one class "new", over all scored vertices.
 
-    As in Shu et al. 2017 (DOC). The truth of a vertex is its class where that is known, else "new"; the answer is "new"
-    where the vertex is rejected, else the predicted class. A class takes part if it occurs in truth or answer, "new" as
+    As in Shu et al. 2017 (DOC). The truth of a vertex is its class if that is known, else "new"; the answer is "new"
+    if the vertex is rejected, else the predicted class. A class takes part if it occurs in truth or answer, "new" as
     any other, which is scikit-learn's default: one that is called but not there counts 0, one that is neither there nor
     called has no F1 and is left out. So a year without new vertices in which nobody is rejected has the macro F1 of its
     known classes. A prediction outside `known` that is not rejected is a miss and adds no class.

@@ -30,8 +30,8 @@ class YearAnswers:
         truth: Their classes.
         known: The classes known to the model that answered.
         predicted: The class each vertex is given; only `classification_lag` reads it.
-        rejected: Which are called new, where there is a threshold.
-        novelty: How novel each looks; only read where `rejected` is not given.
+        rejected: Which are called new, if there is a threshold.
+        novelty: How novel each looks; only read if `rejected` is not given.
     """
 
     time: int
@@ -75,14 +75,14 @@ def detection_delay(years: Sequence[YearAnswers], share: float = 0.5, auroc: flo
     """Years from the birth of each emerging class until it is detected while it is still new, with the false alarms.
 
     A class is detected in a year when at least `share` of its scored vertices are rejected; for a plain cut, `rejected`
-    is novelty above it. Where the year has no decisions, only novelty, it is detected when the AUROC of its vertices
+    is novelty above it. If the year has no decisions, only novelty, it is detected when the AUROC of its vertices
     against the scored vertices of known classes is at least `auroc`; without a vertex of a known class there is no
     AUROC and it is not detected. Years in which the class has no scored vertex show nothing, but count. A class that is
     not detected has no delay: it was known before it was detected, or is still new in the last year given.
 
     The false-alarm rate is that of the years the class was looked for: those in which it was scored while new, up to
     the one that detected it. It is the number of their known vertices that were rejected, divided by the number of
-    their known vertices. Where there are no decisions, a known vertex counts as rejected if its novelty is not below
+    their known vertices. If there are no decisions, a known vertex counts as rejected if its novelty is not below
     the highest cut that still finds `share` of the class in that year.
 
     >>> first = YearAnswers(2000, np.array([0, 7, 7]), np.array([0]), rejected=np.array([False, False, False]))
@@ -198,5 +198,5 @@ def _ordered(years: Sequence[YearAnswers]) -> list[YearAnswers]:
     ordered = sorted(years, key=lambda year: year.time)
     for one, other in zip(ordered, ordered[1:], strict=False):
         if one.time == other.time:
-            raise UsageError(f"two tables of answers for {one.time}; give one a year, of one method and one seed")
+            raise UsageError(f"two tables of answers for {one.time}; give one per year, of one method and one seed")
     return ordered

@@ -37,8 +37,8 @@ class SeedAnswers:
 def auroc(new: BoolArray, novelty: FloatArray) -> Kernel:
     """Weighted chance that a new vertex has a higher novelty than a known one, ties counting half.
 
-    Known vertices are sorted once a seed; the weight of those below a new vertex is a cumulated sum, so a draw costs no
-    sorting.
+    Known vertices are sorted once per seed. The weight of those below a new vertex is a cumulative sum, so a draw
+    needs no sorting.
 
     Args:
         new: (n,), with both kinds present.

@@ -2,19 +2,19 @@
 
 R[i, j] is a metric of the model trained up to year t_i, evaluated on the vertices born in year t_j; higher is better,
 and NaN says undefined or not evaluated. Row i and column i mean the same year: a year whose model is missing is a row
-of NaN, so that the models after it stay on their own years. The first year is t0, or the first one learned where labels
+of NaN, so that the models after it stay on their own years. The first year is t0, or the first one learned if labels
 arrive late. There are at least as many columns as rows: the last year is scored and no model is trained on it.
 
 How the definitions, made for tasks with a test set each, are read here:
 
 - Above the diagonal a model has not learned from the year it answers for. Its first such year is the one after its
-  training: R[i, i + 1], which is what the protocol grades where labels arrive at once.
+  training: R[i, i + 1], which is what the protocol grades if labels arrive at once.
 - On and below the diagonal the year was learned from; there is no test set apart. "Just learned" is R[j, j], "later" is
   R[l, j] with l > j. Both have seen the year and know all its classes, so they grade the same vertices and their
   difference is what later years changed. Measured from R[j - 1, j] it would mostly be the gain of learning the year.
-- A model counts as trained up to the last year whose labels it learned from: where labels arrive late, or a year has
+- A model counts as trained up to the last year whose labels it learned from: if labels arrive late, or a year has
   none, that is before the last year of its graph.
-- A year where one side of a difference is undefined is left out, and the number of years left is told. AUROC and the
+- A year in which one side of a difference is undefined is left out; the number of years left is returned. AUROC and the
   like have no value on and below the diagonal, where no class is new: they have forward transfer only.
 """
 
@@ -78,7 +78,7 @@ def forward_transfer(matrix: FloatArray, baseline: float | PerYear) -> OverYears
     values = _checked(matrix)
     before = np.asarray(baseline, dtype=np.float64)
     if before.ndim and before.shape != values.shape[1:]:
-        raise UsageError(f"baseline of shape {before.shape} for {values.shape[1]} years; give one value a year, or one")
+        raise UsageError(f"baseline of shape {before.shape} for {values.shape[1]} years; give one per year, or one")
     ahead = np.diagonal(values, offset=1)
     against = np.broadcast_to(before, values.shape[1:])[1 : len(ahead) + 1]
     return mean_over_years(ahead - against, "no year with a value before it is learned")

@@ -26,7 +26,7 @@ def aupr(new: BoolArray, novelty: FloatArray) -> Value:
     """Area under precision and recall with new as positive (average precision); equal scores enter together.
 
     Sum over cuts, from the highest novelty down, of (recall_n - recall_(n-1)) * precision_n, without interpolation
-    (Davis and Goadrich 2006); AUPR-Out of Liang et al. 2018. Chance gives `prevalence`.
+    (Davis and Goadrich 2006); AUPR-Out of Liang et al. 2018. Chance has `prevalence`.
 
     >>> import numpy as np
     >>> round(aupr(np.array([True, False, True]), np.array([0.9, 0.8, 0.7])).value, 4)
@@ -38,7 +38,7 @@ def aupr(new: BoolArray, novelty: FloatArray) -> Value:
 def aupr_known(new: BoolArray, novelty: FloatArray) -> Value:
     """`aupr` with known as positive, from the lowest novelty up: AUPR-In of Liang et al. 2018 (ODIN).
 
-    Chance gives 1 - `prevalence`.
+    Chance has 1 - `prevalence`.
 
     >>> import numpy as np
     >>> round(aupr_known(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1])).value, 4)
@@ -48,7 +48,7 @@ def aupr_known(new: BoolArray, novelty: FloatArray) -> Value:
 
 
 def prevalence(new: BoolArray) -> Value:
-    """Share of new vertices among the scored ones: what `aupr` gives a novelty that knows nothing.
+    """Share of new vertices among the scored ones: the `aupr` of a novelty that knows nothing.
 
     >>> import numpy as np
     >>> prevalence(np.array([True, False, False, False])).value
@@ -106,7 +106,7 @@ def oscr(new: BoolArray, novelty: FloatArray, correct: BoolArray) -> Value:
 
 
 def one_sided(new: BoolArray) -> str:
-    """Why new and known cannot be ranked against each other; empty where they can."""
+    """Why new and known cannot be ranked against each other; empty if they can."""
     if not new.any():
         return "no new vertex"
     return "no vertex of a known class" if new.all() else ""

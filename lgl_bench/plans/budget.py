@@ -1,6 +1,6 @@
 """Budgets: they cap the width, the steps of the optimiser and the seeds, never the graph.
 
-Steps are counted, not epochs: an epoch is one step on the whole graph, but several where a backbone walks in batches.
+Steps are counted, not epochs: an epoch is one step on the whole graph, but several if a backbone walks in batches.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Budget:
         seeds: Default number of seeds.
         caps: Of a fit; None for none.
         attention: Of a fit of a backbone with attention heads, which bears less dropout; None for the same.
-        threshold_epochs: Most epochs of a threshold that trains a classifier, where its expression does not say.
+        threshold_epochs: Most epochs of a threshold that trains a classifier, if its expression does not say.
     """
 
     name: str

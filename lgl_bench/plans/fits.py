@@ -133,7 +133,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
 
 
 def keys_today(units: Sequence[Unit], prefixes: Mapping[int, str]) -> dict[str, str]:
-    """By the keys of the units of a chain, those that the code of today gives them.
+    """The keys of a chain's units as the current code computes them, by the keys they have now.
 
     Args:
         units: Of one chain, in order.

@@ -44,7 +44,7 @@ class Plan:
         checksums: Per stream.
         t0s: Per stream, its t0, which is no part of the checksum and decides which years are learned and which scored.
         stand_ins: Real stream to the reason why its twin was taken.
-        plugins: What is noted of plugins that may not be available.
+        plugins: What is recorded of plugins that may not be available.
         tasks: What was opened and cut for it; whoever carries it out lets go of that.
     """
 
@@ -184,7 +184,7 @@ def _check_thresholds(suite: Suite) -> None:
     chooses = suite.protocol == "temporal" or suite.select == "nested"
     if suite.thresholds and suite.thresholds_on == "best" and not chooses:
         raise UsageError(
-            f"the suite {suite.name} has no validation task to tell which combination is best; "
+            f"the suite {suite.name} has no validation task that shows which combination is best; "
             "put thresholds on every one with --thresholds all"
         )
 

@@ -111,7 +111,7 @@ class ChainRecord(BaseModel):
 
 
 class DetectorFacts(BaseModel):
-    """What is noted of a detector: the head it is trained with, and whether its scores lie in [0, 1] as they are."""
+    """What is recorded of a detector: the head it is trained with, and whether its scores lie in [0, 1] as they are."""
 
     model_config = _STRICT
 
@@ -120,7 +120,7 @@ class DetectorFacts(BaseModel):
 
 
 class ThresholdFacts(BaseModel):
-    """What is noted of a threshold: its track, and whether it may be ranked."""
+    """What is recorded of a threshold: its track, and whether it may be ranked."""
 
     model_config = _STRICT
 
@@ -129,7 +129,7 @@ class ThresholdFacts(BaseModel):
 
 
 class ProtocolFacts(BaseModel):
-    """What is noted of a protocol: its split and track, and whether a task goes on from the one before."""
+    """What is recorded of a protocol: its split and track, and whether a task goes on from the one before."""
 
     model_config = _STRICT
 

@@ -1,6 +1,6 @@
-"""What grading needs to know of protocols and thresholds: asked of the plugin, or as a run noted it.
+"""What grading needs to know of protocols and thresholds: asked of the plugin, or as a run recorded it.
 
-A run notes what it knows of plugins that are not built in (`plan_file.PluginFacts`), so that its rows can be graded
+A run records what it knows of plugins that are not built in (`plan_file.PluginFacts`), so that its rows can be graded
 without their code.
 """
 
@@ -18,7 +18,7 @@ from lgl_bench.thresholds import thresholds
 
 
 def note_plugins(plan: Plan) -> PluginFacts:
-    """What is to be noted of the plugins of a plan that are not built in."""
+    """What is to be recorded of the plugins of a plan that are not built in."""
     settings = {chain.protocol for chain in plan.units}
     bases = {candidate.base for row in plan.rows for candidate in row.candidates}
     return PluginFacts(
@@ -42,7 +42,7 @@ def note_plugins(plan: Plan) -> PluginFacts:
 
 
 def protocol_name(setting: ProtocolSetting) -> str:
-    """What notes call a protocol."""
+    """The name under which the facts of a protocol are recorded."""
     return f"{setting.name} {setting.split}" if setting.split else setting.name
 
 
@@ -50,7 +50,7 @@ def protocol_facts(setting: ProtocolSetting, facts: PluginFacts) -> ProtocolFact
     """Split and track of a protocol.
 
     Raises:
-        UnknownNameError: It is not available, and nothing is noted of it.
+        UnknownNameError: It is not available, and nothing is recorded of it.
     """
     if setting.name not in protocols and protocol_name(setting) in facts.protocols:
         return facts.protocols[protocol_name(setting)]
@@ -61,7 +61,7 @@ def threshold_facts(text: str, facts: PluginFacts) -> ThresholdFacts:
     """Track of a threshold, and whether it may be ranked.
 
     Raises:
-        UnknownNameError: It is not available, and nothing is noted of it.
+        UnknownNameError: It is not available, and nothing is recorded of it.
     """
     if parse(text).name not in thresholds and text in facts.thresholds:
         return facts.thresholds[text]

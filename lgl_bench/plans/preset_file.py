@@ -49,7 +49,7 @@ class DetectorEntry(BaseModel):
 
     Attributes:
         expression: With every parameter given.
-        auroc: On the validation task, where it has new vertices.
+        auroc: On the validation task, if it has new vertices.
         candidates: Parameter settings that were looked at in each trial.
     """
 
@@ -94,7 +94,7 @@ class FitEntry(BaseModel):
     Attributes:
         parameters: Of the backbone.
         studies: Trials, completed or pruned, of each search that was made for this entry.
-        tuned: How the parameters were found; absent where they were written by hand.
+        tuned: How the parameters were found; absent if they were written by hand.
         detectors: One for each detector.
     """
 
@@ -172,24 +172,24 @@ class PresetFile(BaseModel):
         return sum(entry.trials for entry in self.fits)
 
     def entry(self, stream: str, split: str, backbone: str, head: str) -> FitEntry | None:
-        """The entry of a fit; None where the file has none."""
+        """The entry of a fit; None if the file has none."""
         wanted = stream, split, backbone, head
         return next((entry for entry in self.fits if entry.key == wanted), None)
 
     def fit(self, stream: str, split: str, backbone: str, head: str) -> Preset | None:
-        """Training parameters of a fit; None where the file has none."""
+        """Training parameters of a fit; None if the file has none."""
         entry = self.entry(stream, split, backbone, head)
         if entry is None:
             return None
         return Preset(self.name, dict(entry.parameters), TrainingParameters(entry.epochs, entry.lr))
 
     def trials_of(self, stream: str, split: str, backbone: str, head: str) -> int:
-        """Trials behind a fit; 0 where the file has none."""
+        """Trials behind a fit; 0 if the file has none."""
         entry = self.entry(stream, split, backbone, head)
         return entry.trials if entry else 0
 
     def detector(self, stream: str, split: str, backbone: str, detector: str) -> dict[str, Constant] | None:
-        """Parameters of a detector, by name or as `good(odin)`; None where the file has none."""
+        """Parameters of a detector, by name or as `good(odin)`; None if the file has none."""
         found = self._chosen(stream, split, backbone, detector)
         return None if found is None else dict(found.parameters)
 
@@ -236,7 +236,7 @@ def load_presets(path: Path) -> PresetFile:
 
 
 def check_target(path: Path, name: str | None = None) -> None:
-    """Raises where entries could not be added to a file under that name."""
+    """Raises if entries could not be added to a file under that name."""
     old = load_presets(path) if path.exists() else None
     _checked({"name": name or (old.name if old else path.stem)}, path)
 
@@ -245,12 +245,12 @@ def write_presets(path: Path, entries: Sequence[FitEntry], name: str | None = No
     """Adds entries to a file, or makes it; whole or not at all.
 
     An entry for the same fit takes the place of the old one. The trials of its searches stay, and so do its other
-    detectors where the fit has the same parameters: those tuned on another fit would be wrong.
+    detectors if the fit has the same parameters: those tuned on another fit would be wrong.
 
     Args:
         path: The file.
         entries: What is new.
-        name: Of the preset; the file's own where it exists, else what the file is called.
+        name: Of the preset; the file's own if it exists, else what the file is called.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

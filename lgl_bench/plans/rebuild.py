@@ -198,7 +198,7 @@ def _budget(description: Description) -> Budget:
 def _claimed(chain: ChainRecord) -> list[Expected]:
     """The tasks of a protocol that is not available."""
     if chain.tasks is None:
-        raise PlanError(f"plan.json: the protocol {chain.protocol.name} is not available, and its tasks are not noted")
+        raise PlanError(f"plan.json: the protocol {chain.protocol.name} is not available, nor are its tasks recorded")
     nobody: IntArray = np.empty(0, dtype=np.int64)
     return [
         Expected(index, task.time, task.role, task.fold, "", nobody, nobody, claimed=True)

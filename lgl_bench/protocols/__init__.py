@@ -19,7 +19,7 @@ class Protocol(ABC):
 
     Attributes:
         split: Name of the split, a column of the leaderboard.
-        track: "inductive", or "transductive" where test vertices take part in training without labels.
+        track: "inductive", or "transductive" if test vertices take part in training without labels.
         chained: Whether a task's model goes on from the one before; otherwise every task starts afresh.
     """
 

@@ -41,7 +41,7 @@ def board_table(
 ) -> str:
     """Leaderboard rows with the AUROC of each year as a sparkline; no line is wider than `width`.
 
-    Lines of one stream share their range, so they may be compared. Where there is little room, names are cut first,
+    Lines of one stream share their range, so they may be compared. If there is little room, names are cut first,
     then columns are left out from the right.
 
     Args:

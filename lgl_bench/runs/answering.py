@@ -138,7 +138,7 @@ def add_parts(result: TaskAnswers, parts: Iterable[Part], respond: Callable[[Par
 
 
 def add_oracle(result: TaskAnswers, method: Method, truth: Truth) -> None:
-    """Lets the oracle threshold decide, if the method names it: here, because nobody else is told the truth."""
+    """Lets the oracle threshold decide, if the method names it: here, because nothing else sees the truth."""
     task = result.task
     for expression in method.thresholds:
         if not (thresholds.is_built_in(expression.name) and thresholds.get(expression.name) is Oracle):

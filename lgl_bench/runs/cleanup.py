@@ -27,7 +27,7 @@ def remove_damaged(store: RunStore, keys: Iterable[str]) -> list[str]:
 
 
 def remove_failures(store: RunStore, keys: Iterable[str], plugins: str | None = None) -> None:
-    """Removes fits that failed, and what is noted as failed of others, so that both are tried again.
+    """Removes fits that failed, and what is recorded as failed of others, so that both are tried again.
 
     Args:
         store: Of the run.

@@ -1,4 +1,4 @@
-"""What a plan will cost, before anything is trained: rough by nature, and said to be.
+"""What a plan will cost, before anything is trained: a rough estimate, and labelled as one.
 
 Time counts the multiplications of a fit and divides by a speed measured once per backbone (one thread of a 2020s CPU),
 a slow one for a backbone that nobody has measured; memory counts features, activations and arcs; checkpoints are

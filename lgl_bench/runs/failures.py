@@ -17,8 +17,8 @@ class Failures:
 
     Args:
         fits: Of the run.
-        missing: Is told what has failed.
-        reasons: Where reasons are noted, by the key of a fit or `KEY:NAME` of an answer.
+        missing: Called with what has failed.
+        reasons: Where reasons are recorded, by the key of a fit or `KEY:NAME` of an answer.
         plugins: Digest of the plugin files of the run: a fit that failed is tried again with others.
     """
 
@@ -28,7 +28,7 @@ class Failures:
         self._disabled: dict[str, str] = {}
 
     def note(self, unit: Unit, failed: Mapping[str, str]) -> None:
-        """Notes the reasons of answers of a unit."""
+        """Records the reasons of answers of a unit."""
         self.reasons |= {f"{unit.key}:{name}": reason for name, reason in failed.items()}
 
     def split_disabled(self, work: UnitWork) -> tuple[UnitWork, dict[str, str]]:

@@ -52,7 +52,7 @@ class Missing:
         self._answered: set[tuple[str, str]] = set()
 
     def mark_answered(self, unit: Unit, names: Iterable[str]) -> None:
-        """Takes note of what this run has answered or failed to answer."""
+        """Records what this run has answered or failed to answer."""
         self._answered |= {(unit.key, name) for name in names}
 
     def of_chain(

@@ -93,11 +93,11 @@ class BestSoFar(Protocol):
 
 
 class Reporter:
-    """Tells a listener what happens, with how the run goes.
+    """Reports events to a listener, with the progress of the run.
 
     Args:
         counts: Of the run.
-        listener: Is told; None for nobody.
+        listener: Called with every event; None for nobody.
         best: Keeps the best method so far.
     """
 

@@ -23,8 +23,8 @@ class Results:
 
     Args:
         fits: Of the run.
-        missing: Is told what was answered.
-        failures: Is told what was not.
+        missing: Called with what was answered.
+        failures: Called with what was not.
         best: Keeps the best method so far; None if nobody asks for it.
         force: Whether a fit that is made again may come out differently.
     """
@@ -71,10 +71,10 @@ class Results:
         return []
 
     def _record(self, unit: Unit, done: Done) -> tuple[FitRecord | None, bool]:
-        """What is to be noted of a unit, and whether the answers of an older fit go.
+        """What is to be recorded of a unit, and whether the answers of an older fit go.
 
         A fit that is made again, because its weights are gone, must come out as it was: other weights beside the
-        answers of the old ones would make rows of two models. If it does not, there is nothing to be noted.
+        answers of the old ones would make rows of two models. If it does not, there is nothing to record.
         """
         if done.fit_record is None:
             return self._fits.record(unit.key), False

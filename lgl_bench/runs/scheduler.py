@@ -49,7 +49,7 @@ class Scheduler:
         store: Where it goes.
         engine: Who does it.
         checkpoints: Which weights are kept.
-        listener: Is told what happens.
+        listener: Called with every event.
         best: Keeps the best method so far, for the listener.
         force: Whether everything is done again.
         plugins: Digest of the plugin files of the run: a fit that failed is tried again with others.
@@ -125,7 +125,7 @@ class Scheduler:
             self._waiting.extend(_Queue(deque(part)) for part in parts if part)
 
     def _submit_waiting(self) -> None:
-        """Gives the engine as many orders as it takes."""
+        """Submits as many orders as the engine takes."""
         while self._waiting and self.engine.free:
             queue = self._waiting.popleft()
             work, queue.disabled = self._failures.split_disabled(queue.work.popleft())

@@ -159,7 +159,7 @@ def _answers_path(folder: Path, key: str) -> Path:
 
 
 def _current_answers(store: RunStore, key: str) -> AnswersRecord | None:
-    """What is noted of the answers file of a fit; None if there is none."""
+    """What is recorded of the answers file of a fit; None if there is none."""
     path = _answers_path(store.folder, key)
     if not exists(path):
         return None
@@ -170,7 +170,7 @@ def _current_answers(store: RunStore, key: str) -> AnswersRecord | None:
 
 
 def _matching(record: FitRecord | None, data: bytes, path: Path) -> AnswersRecord:
-    """What is noted of the answers file with these bytes."""
+    """What is recorded of the answers file with these bytes."""
     digest = hashlib.sha256(data).hexdigest()
     for answers in record.answers if record is not None else []:
         if answers.sha256 == digest:

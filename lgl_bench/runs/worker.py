@@ -43,7 +43,7 @@ def execute(
     Args:
         order: What is wanted.
         tasks: Of this process.
-        on_epoch: Is told the epochs of a fit, if the model is built in.
+        on_epoch: Called with the epochs of a fit, if the model is built in.
         ask: Who answers for plugins that are not built in. A model with such a backbone or head is only ever there.
     """
     unit, chain = order.unit, order.unit.chain

@@ -1,7 +1,7 @@
 """The canonical checksum of a stream: the same whatever wrote the Parquet.
 
 One sha256 over little-endian arrays, year by year: the year, the counts, ids, labels, the published split
-where there is one, edges as pairs of ids (later end first, in stream order), and the feature rows (dense, or
+if there is one, edges as pairs of ids (later end first, in stream order), and the feature rows (dense, or
 CSR with ascending columns). Because it runs year by year, the state after year t is the checksum of the
 prefix up to t: appending a year leaves the checksums of all earlier prefixes as they were.
 """

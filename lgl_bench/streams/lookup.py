@@ -37,7 +37,7 @@ def positions(ids: IntArray) -> Callable[[IntArray], IntArray]:
 def distinct_pairs(one: IntArray, other: IntArray, vertices: int) -> IntArray:
     """Each undirected pair once, without self-loops, as greater * vertices + lesser, ascending.
 
-    One number a pair: sorting it takes a fraction of the time and memory of sorting columns.
+    One number per pair: sorting it takes a fraction of the time and memory of sorting columns.
 
     >>> distinct_pairs(np.array([0, 2, 1, 1]), np.array([2, 0, 1, 0]), 3).tolist()
     [3, 6]

@@ -50,7 +50,7 @@ class Stream:
         ids: Vertex ids as the source numbers them.
         born: Year of birth of each vertex, ascending.
         labels: Global class ids, -1 if a vertex has none.
-        features: One row a vertex.
+        features: One row per vertex.
         arcs: (2, 2m): arcs 2k and 2k+1 are the two directions of edge k, by vertex position.
         split: Code of a published split per vertex (see `SPLIT_NAMES`), or None.
         times: The years that exist, ascending.
@@ -158,7 +158,7 @@ def assemble(
         ids: Distinct vertex ids, in any order; the other vertex arrays follow it.
         born: Year of birth.
         labels: Class ids or -1.
-        features: One row a vertex.
+        features: One row per vertex.
         edges: (2, m) row numbers into `ids`; self-loops and repeats are dropped.
         split: Codes of a published split.
     """

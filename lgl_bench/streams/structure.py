@@ -25,7 +25,7 @@ from lgl_bench.core.types import IntArray
 def structure_features(
     citations: npt.NDArray[np.int64], born: IntArray, dimensions: int, edge_file: str
 ) -> npt.NDArray[np.float32]:
-    """One row a vertex, from directed citations (citing, cited) and years of birth.
+    """One row per vertex, from directed citations (citing, cited) and years of birth.
 
     Args:
         citations: (2, m) vertex numbers.

@@ -14,14 +14,14 @@ from lgl_bench.core.types import BoolArray, Scores
 
 
 class Threshold(ABC):
-    """Base of every threshold: write `reject`, and `fit` where something has to be learned first."""
+    """Base of every threshold: write `reject`, and `fit` if something has to be learned first."""
 
     ranked: ClassVar[bool] = True
     """Whether it may appear in a ranking; an upper bound that sees the truth may not."""
 
     @property
     def track(self) -> str:
-        """Called transductive where the unlabelled test graph takes part in fitting."""
+        """Called transductive if the unlabelled test graph takes part in fitting."""
         return "inductive"
 
     def fit(self, train: Scores, calibration: Scores, seed: int) -> None:  # noqa: B027

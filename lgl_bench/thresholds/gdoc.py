@@ -1,4 +1,4 @@
-"""The thresholds of DOC and gDOC (Shu et al. 2017, Galke et al. 2021), one a class.
+"""The thresholds of DOC and gDOC (Shu et al. 2017, Galke et al. 2021), one per class.
 
 delta_k = max(delta_min, 1 - scale * sigma_k), sigma_k = sqrt(mean (1 - p_k)^2) over the class's own training vertices
 (what the points mirrored around 1 have for a standard deviation). Rejected is a vertex whose probability lies below

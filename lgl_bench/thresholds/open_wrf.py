@@ -72,7 +72,7 @@ class OpenWrf(Threshold):
 
     @property
     def track(self) -> str:
-        """Transductive where test vertices take part."""
+        """Transductive if test vertices take part."""
         return "transductive" if self.fit_on == "test" else "inductive"
 
     def fit(self, train: Scores, calibration: Scores, seed: int) -> None:

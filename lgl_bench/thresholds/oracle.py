@@ -17,7 +17,7 @@ from lgl_bench.thresholds import Threshold, thresholds
 def best_cut(novelty: FloatArray, new: BoolArray) -> float:
     """The cut with the largest Matthews' correlation of new and rejected; the highest of equals.
 
-    Without new vertices nobody is rejected, without known ones everybody; nobody too where no cut beats chance.
+    Without new vertices nobody is rejected, without known ones everybody; nobody too if no cut beats chance.
 
     >>> best_cut(np.array([0.1, 0.2, 0.6, 0.9]), np.array([False, False, True, True]))
     0.2

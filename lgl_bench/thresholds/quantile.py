@@ -12,7 +12,7 @@ from lgl_bench.thresholds import Threshold, thresholds
 
 
 def conformal_cut(novelty: FloatArray, q: float) -> float:
-    """The ceil((n + 1)(1 - q))-th smallest score; infinite where n is too small for the promise.
+    """The ceil((n + 1)(1 - q))-th smallest score; infinite if n is too small for the promise.
 
     >>> conformal_cut(np.arange(1, 10) / 10, q=0.2), conformal_cut(np.array([0.5]), q=0.1)
     (0.8, inf)

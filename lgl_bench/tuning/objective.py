@@ -84,7 +84,7 @@ def score_setting(
     right = float(np.mean([np.mean(seed) for seed in accuracies])) if all(accuracies) else None
     value = right if metric == "accuracy" else float(np.mean([score for _, score in chosen])) if chosen else None
     if value is None:
-        raise UsageError(f"no validation task of {stream.name} gives an {metric}")
+        raise UsageError(f"no validation task of {stream.name} has an {metric}")
     return SettingScore(value, right, chosen)
 
 

@@ -162,7 +162,7 @@ def _host() -> str:
 
 
 def _dead(worker: dict[str, Any] | None) -> bool:
-    """Whether a worker of this machine is gone; of another one only missing signs of life can tell."""
+    """Whether a worker of this machine is gone; for one of another machine only missing heartbeats show it."""
     if not worker or worker["host"] != _host():
         return False
     try:

@@ -19,7 +19,7 @@ from lgl_bench.metrics.ranks import ranks_by
 MAX_METHODS = 30
 TWINS, REAL = "twins", "real streams"
 GROUP = (*(name for name in COMPARABLE if name != "stream_checksum"), "kind")
-"""What streams must agree in before methods are ranked over them; `kind` tells twins from real streams."""
+"""What streams must agree in before methods are ranked over them; `kind` distinguishes twins from real streams."""
 
 
 class Streams(NamedTuple):
@@ -75,7 +75,7 @@ def across_streams(pooled: pd.DataFrame, boards: Sequence[str], by: str | None =
 
     Args:
         pooled: Rows with a column `board`, their position in `boards`.
-        boards: Names; they tell methods apart if there are several.
+        boards: Names; they distinguish methods if there are several.
         by: The metric; what ranks the rows without a threshold otherwise.
     """
     rows = pooled[pooled[Fact.TRUST] != PRINTED]

@@ -24,7 +24,7 @@ EXPLAINED = {
     BOOTSTRAP: "paired bootstrap over seeds and vertices, new and known apart within each year; the years are fixed",
     RESAMPLED: "corrected resampled t-test over seeds, each of which splits the graph anew (Nadeau and Bengio 2003)",
     SEEDS: "paired t over seeds; the vertices are taken as fixed",
-    WELCH: "no answers: only the spread over seeds is compared, by Welch's t, corrected where seeds split anew",
+    WELCH: "no answers: only the spread over seeds is compared, by Welch's t, corrected if seeds split anew",
     NOT_TESTED: "printed: no interval, not tested",
 }
 _STREAM = KEY.index("stream")

@@ -58,7 +58,7 @@ class Differences:
     """Differences b - a of many pairs of rows, each in one metric.
 
     Attributes:
-        sign: 1 where more is better, else -1.
+        sign: 1 if more is better, else -1.
         tables: The two rows of each pair as their table has them.
         results: What the answers showed, by pair; pairs that are not here have tables only.
         paired: The same as columns, NaN if there are tables only.

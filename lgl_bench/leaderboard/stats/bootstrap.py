@@ -60,7 +60,7 @@ class Resampled:
 
     Attributes:
         points: The metric as it is, (seeds,).
-        tasks: What each task that defines the metric adds to it, (tasks, seeds); none where it is not a sum over tasks.
+        tasks: What each task that defines the metric adds to it, (tasks, seeds); none if it is not a sum over tasks.
         draws: The metric under every draw, (draws, seeds).
         df: Degrees of freedom of its vertices.
     """
@@ -164,7 +164,7 @@ def _made_kernel(metric: str, cut: Cut, answers: SeedAnswers) -> Kernel:
 
 
 def task_weights(cuts: Sequence[Cut], metric: str) -> FloatArray:
-    """The weight of each task in the aggregate over years: 0 where the task does not define the metric.
+    """The weight of each task in the aggregate over years: 0 if the task does not define the metric.
 
     Counts of decisions are added up as they are; without new or without known vertices in all tasks they grade nothing.
     """
@@ -226,7 +226,7 @@ def _weights(cut: Cut, draws: int, seed: int) -> Iterator[tuple[int, FloatArray]
 
 
 def _df(cuts: Sequence[Cut], metric: str, share: FloatArray) -> float:
-    """Degrees of freedom of the vertices: those of the rarer kind, less one a stratum."""
+    """Degrees of freedom of the vertices: those of the rarer kind, less one per stratum."""
     used = [cut for cut, weight in zip(cuts, share, strict=True) if weight]
     new = sum(max(int(cut.new.sum()) - 1, 0) for cut in used)
     known = sum(max(int((~cut.new).sum()) - 1, 0) for cut in used)

@@ -5,7 +5,7 @@ With S seeds the variance of a mean difference is
     V + s^2 (1 / S + r)
 
 V is the part that all seeds share, the vertices of a bootstrap; s^2 the variance of single seeds' differences; r is
-n_test / n_train where every seed splits one graph anew (`resampled.py`) and 0 otherwise. Only s^2 / S shrinks with more
+n_test / n_train if every seed splits one graph anew (`resampled.py`) and 0 otherwise. Only s^2 / S shrinks with more
 seeds. The degrees of freedom are 1 / df = w / (S - 1) + (1 - w) / n, with w the share of s^2 (1 / S + r) in the
 variance and n the degrees of freedom of V (`bootstrap.py` says why w is not squared).
 """
@@ -29,13 +29,13 @@ MAX_SEEDS = 100
 
 
 class Evidence(NamedTuple):
-    """Differences of paired seeds; every field is an array where there are many.
+    """Differences of paired seeds; every field is an array if there are many.
 
     Attributes:
         value: Mean over seeds.
         spread: Variance over seeds of one seed's difference; NaN with a single seed, unless it is 0.
         seeds: How many.
-        shared: n_test / n_train where seeds split anew, else 0.
+        shared: n_test / n_train if seeds split anew, else 0.
         fixed: Variance that all seeds share.
         df: Degrees of freedom of `fixed`.
     """
@@ -89,7 +89,7 @@ class Unpaired(NamedTuple):
         return np.fmin(self.seeds_a, self.seeds_b)
 
     def difference(self, least: int = 0) -> Difference:
-        """By Welch's t, if either side had at least so many seeds; NaN where a side has fewer than three."""
+        """By Welch's t, if either side had at least so many seeds; NaN if a side has fewer than three."""
         enough = self.seeds >= MIN_SEEDS
         a, b = (np.where(enough, np.maximum(seeds, least), 0.0) for seeds in (self.seeds_a, self.seeds_b))
         return welch(self.mean_a, self.std_a, a, self.mean_b, self.std_b, b, self.shared)
@@ -98,8 +98,8 @@ class Unpaired(NamedTuple):
 def more_seeds(p_at: Callable[[int], FloatArray], seeds: FloatArray) -> FloatArray:
     """Of each test of a family, how many more seeds would tell its two sides apart if everything else stayed.
 
-    Holm's adjustment is made anew for every number of seeds, as every test of the family would have as many. NaN where
-    `MAX_SEEDS` in all do not suffice, or where nothing is tested.
+    Holm's adjustment is made anew for every number of seeds, as every test of the family would have as many. NaN if
+    `MAX_SEEDS` in all do not suffice, or if nothing is tested.
 
     Args:
         p_at: The p values of the family, if every test had at least so many seeds; never larger with more of them.

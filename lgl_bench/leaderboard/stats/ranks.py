@@ -2,7 +2,7 @@
 
 Pairs are tested by Wilcoxon's signed ranks over streams, adjusted by Holm, and methods that cannot be told apart are
 joined: the bars of a critical-difference diagram (Demsar 2006, with the pairwise tests Benavoli et al. 2016 ask for).
-A method has one value a stream, the mean over its seeds: seeds are no evidence about other streams.
+A method has one value per stream, the mean over its seeds: seeds are no evidence about other streams.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Ranking:
         names: Of the methods.
         mean_ranks: 1 is best; equal values share their mean rank.
         streams: How many.
-        friedman_p: Whether the methods differ at all; None where there are too few streams or methods.
-        pairs: Holm-adjusted p of Wilcoxon's test, by the positions of two names; empty where there are too few streams.
+        friedman_p: Whether the methods differ at all; None if there are too few streams or methods.
+        pairs: Holm-adjusted p of Wilcoxon's test, by the positions of two names; empty if there are too few streams.
         bars: Runs of positions, first and last, in which no pair differs.
-        reason: Why nothing was tested; "" where it was.
+        reason: Why nothing was tested; "" if it was.
     """
 
     names: list[str]
@@ -86,7 +86,7 @@ def signed_ranks(differences: FloatArray) -> float:
 
 
 def too_few(streams: int) -> str:
-    """What to say where streams do not suffice."""
+    """What to say if streams do not suffice."""
     return f"too few streams: {streams}, and {MIN_STREAMS} are needed"
 
 

@@ -27,7 +27,7 @@ def split_ratio(split: str) -> float:
 
 
 def shared_part(split: str) -> float:
-    """n_test / n_train where every seed splits anew, 0 where all seeds have the same vertices."""
+    """n_test / n_train if every seed splits anew, 0 if all seeds have the same vertices."""
     return split_ratio(split) if is_random(split) else 0.0
 
 

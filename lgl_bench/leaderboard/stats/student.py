@@ -15,9 +15,9 @@ LEVEL = 0.95
 
 
 class Difference(NamedTuple):
-    """A difference with its interval at 95 % and its two-sided p; NaN where there are too few seeds.
+    """A difference with its interval at 95 % and its two-sided p; NaN if there are too few seeds.
 
-    Every field is an array where many differences are taken at once.
+    Every field is an array if many differences are taken at once.
     """
 
     value: Any
@@ -46,7 +46,7 @@ def interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Student's interval mean -+ t(n - 1) * std * sqrt(1 / n + shared), from three seeds on; NaN below.
 
-    `shared` is n_test / n_train where seeds split one graph anew, and 0 otherwise (`resampled.py`).
+    `shared` is n_test / n_train if seeds split one graph anew, and 0 otherwise (`resampled.py`).
 
     >>> lo, hi = interval(np.array([2.0]), np.array([1.0]), np.array([3]))
     >>> round(float(hi[0] - 2), 3)  # 4.303 / sqrt 3
@@ -71,7 +71,7 @@ def welch(
     """The difference b - a by Welch's t test, from three seeds on either side.
 
     Variances u = s_a^2 / n_a and v = s_b^2 / n_b add; the degrees of freedom are
-    (u + v)^2 / (u^2 / (n_a - 1) + v^2 / (n_b - 1)). Seeds are not paired, and the vertices are taken as fixed. Where
+    (u + v)^2 / (u^2 / (n_a - 1) + v^2 / (n_b - 1)). Seeds are not paired, and the vertices are taken as fixed. If
     seeds split one graph anew, `shared` is n_test / n_train and stands beside 1 / n, as in `evidence.py`.
     """
     a, b = np.asarray(seeds_a, dtype=np.float64), np.asarray(seeds_b, dtype=np.float64)

@@ -105,7 +105,7 @@ COMPARABLE = (
 PLACE = tuple(name for name in KEY if name == "stream" or name in COMPARABLE)
 """Where rows may be compared: one stream, cut one way."""
 VARIANT = tuple(name for name in KEY if name not in PLACE)
-"""What tells the rows of a place apart: the method, where its parameters came from, and how they were chosen."""
+"""What distinguishes the rows of a place: the method, where its parameters came from, and how they were chosen."""
 
 
 class BoardRow(NamedTuple):

@@ -30,7 +30,7 @@ from lgl_bench.report.data.sources import ReportInput
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where rows may be compared: one stream, cut one way. `label` tells it apart from the other places."""
+    """Where rows may be compared: one stream, cut one way. `label` distinguishes it from the other places."""
 
     values: tuple[str, ...]
     label: str
@@ -103,7 +103,7 @@ class ShownRow:
 
     @property
     def told_apart(self) -> bool:
-        """Whether it is told apart from the best; also if nothing was tested."""
+        """Whether it differs significantly from the best; also true if nothing was tested."""
         return self.word not in (TIE, INCONCLUSIVE)
 
     @property
@@ -157,7 +157,7 @@ def _in_order(row: ShownRow) -> tuple[Any, ...]:
 
 
 def _places(sources: Sequence[ReportInput]) -> dict[tuple[str, ...], Place]:
-    """Places with labels: the stream, and whatever else tells it apart from other places on that stream."""
+    """Places with labels: the stream, and whatever else distinguishes it from other places on that stream."""
     keys = {key for source in sources for key in source.board[list(PLACE)].itertuples(index=False, name=None)}
     at = PLACE.index("stream")
     found = {}

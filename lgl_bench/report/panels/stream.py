@@ -35,7 +35,7 @@ def stream_panels(facts: StreamFacts, prefix: str) -> list[Panel]:
         (
             "homophily",
             "Homophily and drift",
-            "Homophily is class-insensitive: 0 where edges ignore classes. Drift is the total variation distance "
+            "Homophily is class-insensitive: 0 if edges ignore classes. Drift is the total variation distance "
             "between the classes of a year and those before it.",
             ("homophily", "drift"),
             _homophily(years, f"Homophily and class drift of {facts.name}, {from_to}."),

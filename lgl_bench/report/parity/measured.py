@@ -39,7 +39,7 @@ class Measurement:
         n_new: Scored vertices of new classes.
         skipped: Why there is no value; "" if there is.
         parameters: Of backbone and training.
-        commit: Of the code that measured it; "" if it was not noted.
+        commit: Of the code that measured it; "" if it was not recorded.
     """
 
     stream: str
@@ -120,7 +120,7 @@ def merged(earlier: Iterable[Measurement], later: Iterable[Measurement]) -> list
 
 
 def _run_order(row: Measurement) -> tuple[str | int, ...]:
-    """What tells runs apart, in the order of the file."""
+    """What distinguishes runs, in the order of the file."""
     return row.stream, row.split, row.backbone, row.head, row.detector, row.switch, row.seed
 
 

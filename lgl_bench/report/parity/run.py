@@ -39,7 +39,7 @@ def run_cells(
         switches: What the published code does differently; their plugins are loaded.
         settings: Where and how; preset files are written below its folder.
         seeds: How many.
-        listener: Is told what happens.
+        listener: Called with every event.
 
     Returns:
         What failed, with its reason.

@@ -78,7 +78,7 @@ def _provenance(rows: Sequence[ParityRow]) -> str:
 
 
 def _trained(row: ParityRow) -> tuple[str, ...]:
-    """What tells trained models apart: the rows of a detector and of GOOD over it share them."""
+    """What distinguishes trained models: the rows of a detector and of GOOD over it share them."""
     return row.stream, row.split, row.backbone, row.head, row.switch
 
 

@@ -109,7 +109,7 @@ _MARKERS = 4
 
 
 def marker(kind: int, x: float, y: float, size: float, *children: str, **attributes: object) -> str:
-    """A circle, square, diamond or triangle: shapes tell series apart where colours do not."""
+    """A circle, square, diamond or triangle: shapes distinguish series if colours do not."""
     r = size
     if kind % _MARKERS == 0:
         return tag("circle", *children, cx=x, cy=y, r=r, **attributes)

@@ -20,7 +20,7 @@ from lgl_bench.runs.orders import Done, Order
 from lgl_bench.runs.worker import execute
 
 OnEpoch: TypeAlias = Callable[[Order, int], None]
-"""Is told the epochs of orders that are under way."""
+"""Called with the epochs of orders that are under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Engine(ABC):
         """Waits until at least one order has ended, and returns those that have; nothing if none is under way.
 
         Args:
-            on_epoch: Is told meanwhile, if the engine can, which epoch the fits under way have reached.
+            on_epoch: Called meanwhile, if the engine can, with the epoch that each running fit has reached.
         """
 
     @abstractmethod
@@ -114,7 +114,7 @@ def attempt(
     Args:
         order: Which.
         tasks: Of this process.
-        on_epoch: Is told the epochs of its fit.
+        on_epoch: Called with the epochs of its fit.
         isolation: Where plugins are asked that are not built in; None for this process.
     """
     try:

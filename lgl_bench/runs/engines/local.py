@@ -59,7 +59,7 @@ class Pool(Engine):
         return [worker.order for worker in self._busy if worker.order is not None]
 
     def submit(self, order: Order) -> None:
-        """Gives an order to a free worker."""
+        """Sends an order to a free worker."""
         worker = self._idle.pop()
         if not worker.alive:
             worker.kill()

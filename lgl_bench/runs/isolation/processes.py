@@ -95,7 +95,7 @@ class Isolation:
 
     Args:
         conditions: Files and limits.
-        on_wait: Is told True before a process is started for a request, and False when that has ended.
+        on_wait: Called with True before a process is started for a request, and with False when that has ended.
     """
 
     def __init__(self, conditions: Conditions, on_wait: Callable[[bool], None] = lambda waiting: None) -> None:

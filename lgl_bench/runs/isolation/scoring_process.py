@@ -147,7 +147,7 @@ def _write(file: int, data: bytes) -> None:
 
 
 def _reap(child: int) -> int | None:
-    """Takes note of everybody who ended; the status of the child if it was among them."""
+    """Collects every process that ended; returns the status of the child if it was among them."""
     found = None
     with contextlib.suppress(ChildProcessError):
         while True:

@@ -111,7 +111,7 @@ def to_sparse(matrix: Any) -> Sparse:
 
 
 def maybe_sparse(dense: npt.NDArray[Any], file: str, most: float = 0.25) -> npt.NDArray[np.float32] | Sparse:
-    """Dense features as they are, or sparse where fewer than the share `most` of the values are non-zero."""
+    """Dense features as they are, or sparse if fewer than the share `most` of the values are non-zero."""
     if dense.dtype.kind not in "fiub":
         raise DataError(f"{file}: the features are of type {dense.dtype}; every feature must be a number")
     step = max(1, 2**22 // max(dense.shape[1], 1))

@@ -1,7 +1,7 @@
 """Running a command that may be hostile: what it can reach is a folder of its own and what it needs to run.
 
 The strongest of several sandboxes that works here is taken: bubblewrap; else namespaces made by `namespaces.py`, which
-cut the same; else what is left of that. What stays open is said, and nothing is run unless the reviewer allows it.
+cut the same; else what is left of that. What stays open is reported, and nothing is run unless the reviewer allows it.
 """
 
 from __future__ import annotations

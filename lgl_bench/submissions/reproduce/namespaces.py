@@ -1,4 +1,4 @@
-"""The sandbox where bubblewrap is not installed: `python -P namespaces.py MODE PARENT VIEW COMMAND...`.
+"""The sandbox if bubblewrap is not installed: `python -P namespaces.py MODE PARENT VIEW COMMAND...`.
 
 On Linux a process may enter namespaces of its own: of users, in which it may do the rest; of the network, in which not
 even the loopback is up; of processes, which all end with the first of them; of mounts, in which a new root holds what

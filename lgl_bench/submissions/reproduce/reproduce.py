@@ -155,7 +155,7 @@ def _copied(plugins: Sequence[Path], folder: Path) -> list[str]:
 
 
 def _warn_of(sandbox: Sandbox) -> list[str]:
-    """Says loudly, and before anything is run, what the method can reach."""
+    """Warns, before anything is run, of what the method can reach."""
     warning = sandbox.warning()
     if not warning:
         return []

@@ -237,7 +237,7 @@ def test_classes_of_a_protocol_that_is_not_here_are_at_least_the_streams_by_then
         (lambda plan: plan["plugins"].update(protocols={}), "mine-years"),
         (lambda plan: plan["plugins"].update(thresholds={"naive": {"track": "x", "ranked": True}}), "needs no claim"),
         (lambda plan: plan["plugins"].update(backbones=["gcn"]), "needs no claim"),
-        (lambda plan: [chain.update(tasks=None) for chain in plan["chains"]], "tasks are not noted"),
+        (lambda plan: [chain.update(tasks=None) for chain in plan["chains"]], "nor are its tasks recorded"),
         (lambda plan: [task.update(time=99) for chain in plan["chains"] for task in chain["tasks"]], "the year 99"),
         (lambda plan: [chain["protocol"].update(split="other") for chain in plan["chains"]], "plan.json"),
     ],

@@ -79,7 +79,7 @@ class RayEngine(Engine):
         return [pending.order for pending in self._running.values()]
 
     def submit(self, order: Order) -> None:
-        """Hands an order to the cluster."""
+        """Sends an order to the cluster."""
         pending = PendingOrder(order)
         self._running[self.dispatcher.send(pending)] = pending
 

@@ -53,7 +53,7 @@ class PendingOrder:
 
 
 class Dispatcher:
-    """Hands orders to a cluster, each with what a node needs for it; a stream travels once.
+    """Sends orders to a cluster, each with what a node needs for it; a stream travels once.
 
     Args:
         cluster: Which.
@@ -69,7 +69,7 @@ class Dispatcher:
         self.sources = source_digest()
         self._cluster, self._streams = cluster, streams
         self._conditions, self._memory_limit = conditions, memory_limit
-        # Ray's own retries do not tell a node that died from a plugin that kills its process.
+        # Ray's own retries do not distinguish a node that died from a plugin that kills its process.
         self._function = cluster.ray.remote(num_returns="streaming", max_retries=0)(remote_function())
         self._shipped: dict[str, Any] = {}
 
