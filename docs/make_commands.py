@@ -75,8 +75,8 @@ def _meaning(option: click.Option) -> str:
         parts.append(f"default `{option.default}`")
     if option.required:
         parts.append("required")
-    if option.multiple and "again" not in parts[0]:
-        parts.append("may be given again")
+    if option.multiple and "repeated" not in parts[0]:
+        parts.append("may be repeated")
     text = "; ".join(part for part in parts if part).replace("|", "\\|")
     return text[:1].upper() + text[1:]
 

@@ -17,7 +17,7 @@ from lgl_bench.training.trainer import TrainingParameters, seeded, train
 _FEW = TrainingParameters(epochs=3, lr=0.02)
 
 
-def gives_logits_for_exactly_the_known_classes(name: str) -> None:
+def returns_logits_for_exactly_the_known_classes(name: str) -> None:
     """(n, known classes), finite, for both kinds of heads."""
     for head in ("softmax", "isomax+"):
         item = bench(head, name)
@@ -99,7 +99,7 @@ def trains_the_same_under_the_same_seed(name: str) -> None:
 
 
 CHECKS = (
-    gives_logits_for_exactly_the_known_classes,
+    returns_logits_for_exactly_the_known_classes,
     follows_a_renumbering_of_the_vertices,
     works_without_edges,
     keeps_old_logits_when_classes_are_added,

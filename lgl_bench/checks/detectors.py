@@ -19,7 +19,7 @@ from lgl_bench.detectors.mapping import learn_mapping, mapped
 from lgl_bench.metrics.ranking import auroc
 
 
-def returns_one_finite_score_a_vertex(name: str) -> None:
+def returns_one_finite_score_per_vertex(name: str) -> None:
     """Shape (n,), finite."""
     item, detector = _fitted(name)
     for graph in (item.task.test, item.task.train.graph):
@@ -104,7 +104,7 @@ def keeps_its_parameters_when_fitted(name: str) -> None:
     require(not changed, f"fit changed {', '.join(changed)}; what it learns must be kept in attributes that end in '_'")
 
 
-def gives_the_same_scores_again(name: str) -> None:
+def returns_the_same_scores_again(name: str) -> None:
     """Two instances, same scores bit for bit."""
     item, first = _fitted(name)
     _, second = _fitted(name)
@@ -135,7 +135,7 @@ def reads_no_label_it_may_not_learn_from(name: str) -> None:
 
 
 CHECKS = (
-    returns_one_finite_score_a_vertex,
+    returns_one_finite_score_per_vertex,
     stays_in_its_documented_range,
     leaves_its_input_as_it_was,
     raises_when_it_is_not_fitted,
@@ -143,7 +143,7 @@ CHECKS = (
     works_without_edges,
     ranks_planted_novelty_above_chance,
     keeps_its_parameters_when_fitted,
-    gives_the_same_scores_again,
+    returns_the_same_scores_again,
     can_be_pickled,
     reads_no_label_it_may_not_learn_from,
 )

@@ -13,7 +13,7 @@ from lgl_bench.training.trainer import seeded
 _WIDTH, _CLASSES, _ROWS = 6, 3, 20
 
 
-def gives_one_logit_a_class(name: str) -> None:
+def returns_one_logit_per_class(name: str) -> None:
     """(n, classes), finite."""
     head, output = _head(name)
     logits = head.logits(output)
@@ -21,7 +21,7 @@ def gives_one_logit_a_class(name: str) -> None:
     require(torch.isfinite(logits).all(), "logits are not finite")
 
 
-def gives_probabilities(name: str) -> None:
+def returns_probabilities(name: str) -> None:
     """In [0, 1], one per class."""
     head, output = _head(name)
     values = head.probabilities(head.logits(output))
@@ -60,8 +60,8 @@ def learns(name: str) -> None:
 
 
 CHECKS = (
-    gives_one_logit_a_class,
-    gives_probabilities,
+    returns_one_logit_per_class,
+    returns_probabilities,
     has_a_loss_that_reaches_the_backbone,
     keeps_old_logits_when_classes_are_added,
     learns,

@@ -60,7 +60,7 @@ def shows_training_no_label_of_the_future(name: str) -> None:
         )
 
 
-def gives_scores_that_do_not_depend_on_the_truth(name: str) -> None:
+def returns_scores_that_do_not_depend_on_the_truth(name: str) -> None:
     """Permuting the labels of the scored vertices changes no score, bit for bit."""
     stream, protocol = _subject(name)
     texts = ("msp", "energy", "mahalanobis", "good(odin)")
@@ -79,7 +79,7 @@ def gives_scores_that_do_not_depend_on_the_truth(name: str) -> None:
         require(np.array_equal(answers.predicted, again.predicted), "permuting the scored labels changed predictions")
 
 
-def gives_the_same_tasks_again(name: str) -> None:
+def returns_the_same_tasks_again(name: str) -> None:
     """Same seed, same tasks."""
     stream, protocol = _subject(name)
     first, second = _tasks(stream, protocol), _tasks(stream, protocol)
@@ -91,8 +91,8 @@ CHECKS = (
     scores_only_vertices_with_a_label_that_training_did_not_see,
     knows_the_classes_it_trains_on,
     shows_training_no_label_of_the_future,
-    gives_scores_that_do_not_depend_on_the_truth,
-    gives_the_same_tasks_again,
+    returns_scores_that_do_not_depend_on_the_truth,
+    returns_the_same_tasks_again,
 )
 
 

@@ -48,7 +48,7 @@ class _CommandGroup(click.Group):
             sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Says that a command was interrupted; click would say that it was aborted."""
+        """Reports that a command was interrupted; click would report that it was aborted."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -71,7 +71,7 @@ def main(ctx: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
 
 def _explain(message: str, debug: bool) -> None:
     """One paragraph on stderr, under the traceback of the current error if that is asked for."""
-    with contextlib.suppress(OSError):  # nobody is left to be told
+    with contextlib.suppress(OSError):  # nobody is left to read it
         if debug:
             traceback.print_exc()
         click.echo(f"lgl-bench: {message}", err=True)

@@ -26,12 +26,12 @@ _READ = (
 
 @click.command()
 @click.argument("boards", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--metric", "metrics", multiple=True, help="Compare these metrics; may be given again.")
-@click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
+@click.option("--metric", "metrics", multiple=True, help="Compare these metrics; may be repeated.")
+@click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option("--within", is_flag=True, help="Set every method against the best of its stream instead.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams, for their labels.")
 @click.option("--draws", type=int, default=2000, show_default=True, help="Draws of the bootstrap.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def compare(boards: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     """Compare leaderboards: every further board against the first.
@@ -162,6 +162,6 @@ def _print_across(entry: dict[str, Any]) -> None:
         return
     print_table(["mean rank", "method"], [[row["mean_rank"], row["method"]] for row in entry["ranks"][: 2 * _LISTED]])
     if entry["left_out"]:
-        click.echo(f"left out, for a stream has several variants of each: {', '.join(entry['left_out'][:_LISTED])}")
+        click.echo(f"left out, because a stream has several variants of each: {', '.join(entry['left_out'][:_LISTED])}")
     for bar in entry.get("bars", []):
         click.echo(f"not told apart: {', '.join(bar)}")

@@ -47,12 +47,12 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
     default="table",
     show_default=True,
 )
-@click.option("--metric", "metrics", multiple=True, help="Show these metrics; may be given again.")
-@click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
+@click.option("--metric", "metrics", multiple=True, help="Show these metrics; may be repeated.")
+@click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option(
     "--rank-by", help="Rank by this metric; else auroc_weighted, auroc_mean in static suites, mcc of decisions."
 )
-@click.option("--top", type=click.IntRange(min=1), help="Only the first so many of each group.")
+@click.option("--top", type=click.IntRange(min=1), help="Only the first N of each group.")
 @click.option("--json", "as_json", is_flag=True, help="As --format json.")
 def show(
     boards: tuple[Path, ...],

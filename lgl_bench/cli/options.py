@@ -19,7 +19,7 @@ def _load(ctx: click.Context, parameter: click.Parameter, paths: tuple[Path, ...
     load_plugins(paths)
 
 
-_HELP = "A Python file that registers plugins; may be given again."
+_HELP = "A Python file that registers plugins; may be repeated."
 plugin_option = click.option(
     "--plugin", multiple=True, type=click.Path(path_type=Path), expose_value=False, callback=_load, help=_HELP
 )

@@ -16,11 +16,11 @@ from lgl_bench.report.parity.switches import published_code
 
 
 @click.command()
-@click.option("--stream", "streams", multiple=True, required=True, help="A stream of the paper; may be given again.")
+@click.option("--stream", "streams", multiple=True, required=True, help="A stream of the paper; may be repeated.")
 @click.option("--split", help="60-20-20 (default for static streams), planetoid, or temporal.")
-@click.option("--backbone", "chosen", multiple=True, help="Only these backbones; may be given again.")
+@click.option("--backbone", "chosen", multiple=True, help="Only these backbones; may be repeated.")
 @click.option(
-    "--head", "heads", multiple=True, type=click.Choice(list(HEADS)), help="Only these heads; may be given again."
+    "--head", "heads", multiple=True, type=click.Choice(list(HEADS)), help="Only these heads; may be repeated."
 )
 @click.option(
     "--as-published", is_flag=True, help="Beside ours, run every cell with what the published code does differently."
@@ -30,7 +30,7 @@ from lgl_bench.report.parity.switches import published_code
     "switches",
     multiple=True,
     type=click.Choice(list(published_code().switches)),
-    help="Of what --as-published adds, only these; may be given again.",
+    help="Of what --as-published adds, only these; may be repeated.",
 )
 @click.option("--seeds", type=int, default=3, show_default=True, help="Number of seeds.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; each fits with one thread.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
-@click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
+@click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option("--backbone", "backbones", multiple=True, help="Only these backbones.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
 @click.option("--threshold", "thresholds", multiple=True, help="Only these thresholds, as expressions; none for none.")
@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 )
 @click.option("--split", multiple=True, help="Splits of a static protocol: 60-20-20, planetoid.")
 @click.option("--history", type=int, help="Years kept; all otherwise.")
-@click.option("--restart", type=click.Choice(["warm", "cold"]), help="Whether weights go on from the last fitted year.")
+@click.option(
+    "--restart",
+    type=click.Choice(["warm", "cold"]),
+    help="Whether a fit starts from the weights of the last fitted year.",
+)
 @click.option("--label-delay", type=int, help="Years until labels arrive.")
 @click.option("--seeds", type=int, help="Number of seeds; the budget's otherwise.")
 @click.option("--budget", default="quick", show_default=True, help="smoke, quick or paper.")
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder; runs/SUITE otherwise.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @click.option("--engine", default="local", show_default=True, help="local, ray, in-process, or one of a plugin.")
-@click.option("--address", help="Of the Ray cluster; one is started here otherwise.")
+@click.option("--address", help="Address of the Ray cluster; one is started here otherwise.")
 @click.option("--jobs", type=int, help="Local processes; one per core otherwise.")
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads of a fit: they change its sums.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
@@ -49,8 +53,8 @@ if TYPE_CHECKING:
 @click.option("--real-only", is_flag=True, help="An absent stream is an error; no twin stands in.")
 @click.option("--offline", is_flag=True, help="Do not try to download.")
 @click.option("--force", is_flag=True, help="Do everything again; rows of other runs in the folder stay.")
-@click.option("--fresh", is_flag=True, help="Begin anew in a folder beside: runs/SUITE-2, ...; nothing is deleted.")
-@click.option("--retry-failed", is_flag=True, help="Take up what failed.")
+@click.option("--fresh", is_flag=True, help="Start over in a new folder: runs/SUITE-2, ...; nothing is deleted.")
+@click.option("--retry-failed", is_flag=True, help="Try again what failed.")
 @click.option("--time-limit", type=float, help="Seconds a unit may take.")
 @click.option("--memory-limit", type=float, help="MiB a worker may hold.")
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="A file with plugins.")

@@ -15,7 +15,7 @@ from lgl_bench.core.errors import LglBenchError
 
 @click.command()
 @click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
-@click.option("--stream", "streams", multiple=True, help="Only these streams; may be given again.")
+@click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option("--backbone", "backbones", multiple=True, help="Only these backbones.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
 @click.option("--search", type=click.Choice(["grid", "tpe"]), default="tpe", show_default=True)
@@ -23,10 +23,10 @@ from lgl_bench.core.errors import LglBenchError
 @click.option("--seeds", type=int, help="Seeds a setting is averaged over; the budget's otherwise.")
 @click.option("--budget", default="quick", show_default=True, help="smoke, quick or paper.")
 @click.option("--metric", type=click.Choice(["accuracy", "auroc"]), help="What counts; see docs/tuning.md.")
-@click.option("--no-prune", is_flag=True, help="Carry every trial through to its end.")
+@click.option("--no-prune", is_flag=True, help="Run every trial to its end.")
 @click.option("--storage", help="An Optuna storage URL; a SQLite file beside OUT otherwise.")
 @click.option("--out", type=click.Path(path_type=Path), help="Preset file; runs/tune/SUITE.toml otherwise.")
-@click.option("--name", help="Of the preset; what the file is called otherwise.")
+@click.option("--name", help="Name of the preset; that of the file otherwise.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @click.option("--real-only", is_flag=True, help="An absent stream is an error; no twin stands in.")
 @click.option("--offline", is_flag=True, help="Do not try to download.")
@@ -35,8 +35,8 @@ from lgl_bench.core.errors import LglBenchError
 def tune(suite: str, out: Path | None, no_prune: bool, as_json: bool, **given: Any) -> None:
     """Search the paper's grids, one study for each stream, backbone and head.
 
-    The same command goes on where it stopped. Scored is the validation task only: on a temporal stream nothing after
-    the year that follows t0 is looked at.
+    The same command continues where it stopped. Only the validation task is scored: on a temporal stream nothing
+    after the year that follows t0 is looked at.
     """
     from lgl_bench.tuning.plan import plan_tuning
     from lgl_bench.tuning.study import require_optuna

@@ -57,7 +57,7 @@ class Detector(ABC):
     reads_outputs: ClassVar[bool] = True
     """Whether logits and embeddings are all it reads, so that another detector may change them first."""
     grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
-    """A few values per parameter to choose among if a run chooses (`select`); those the expression gives stay."""
+    """A few values per parameter to choose among if a run chooses (`select`); those set in the expression stay."""
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:  # noqa: B027
         """Learns what it needs from the training vertices; most detectors need nothing."""

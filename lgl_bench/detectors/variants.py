@@ -16,7 +16,7 @@ MAX_VARIANTS = 1_000
 def variants(expression: Expression) -> list[Expression]:
     """The settings of an expression and of what it wraps, from the grids that detectors declare.
 
-    Values that the expression gives stay as they are.
+    Values set in the expression stay as they are.
 
     >>> [str(one) for one in variants(Expression("odin", (), (("eps", 0.1),)))]
     ['odin(eps=0.1,temperature=1.0)', 'odin(eps=0.1,temperature=10.0)', 'odin(eps=0.1,temperature=1000.0)']

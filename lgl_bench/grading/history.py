@@ -50,7 +50,7 @@ def kept_plans(store: RunStore) -> list[Description]:
     for path in (store.folder / "plans").glob("*.json"):
         try:
             read = read_description(path)
-            # Two runs within a second have the same time of their own.
+            # Two runs within a second have the same created_at.
             found.append((read.provenance.get("created_at", ""), path.stat().st_mtime_ns, read))
         except PlanError as error:
             warnings.warn(f"{error}; its rows are left out", StoreWarning, stacklevel=2)

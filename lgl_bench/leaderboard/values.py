@@ -1,6 +1,6 @@
 """What ranks each row of a table, as a column, and why some rows have no rank.
 
-What is undefined, incomplete because fits failed, or decided by the oracle, which is told the truth, has no rank.
+What is undefined, incomplete because fits failed, or decided by the oracle, which sees the truth, has no rank.
 `ranking.py` makes ranks of it, `floor.py` finds the floor by it, and `compare/standing.py` says who ties.
 """
 

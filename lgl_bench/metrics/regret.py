@@ -10,7 +10,7 @@ class Regret(BoardMetric):
     """`mcc` of the row with the same method and the threshold `oracle`, less the row's own."""
 
     label = "Regret"
-    about = "MCC of the oracle, which is told the truth, less that of the row. Lower is better."
+    about = "MCC of the oracle, which sees the truth, less that of the row. Lower is better."
     range = (-2.0, 2.0)
     higher_is_better = False
     needs = ("decision",)

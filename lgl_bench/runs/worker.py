@@ -108,7 +108,7 @@ def _answer(work: _Work, on_epoch: Callable[[int, float], None] | None, ask: Ask
 
 
 def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
-    """With the model nowhere but where it is asked."""
+    """The same, with the model only in the process that answers the request."""
     order, task, chain, method = work.order, work.task, work.order.unit.chain, work.method
     request = Request(
         method,

@@ -1,4 +1,4 @@
-"""The best cut of each year, chosen with the truth in hand: an upper bound that is never ranked.
+"""The best cut of each year, chosen with the true labels: an upper bound that is never ranked.
 
 It bounds what any cut of the novelty could reach year by year, in Matthews' correlation of that year. What ranks is the
 correlation of the counts of all years together, which another choice of cuts may raise a little further.

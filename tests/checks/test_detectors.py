@@ -171,12 +171,12 @@ class NeedsEdges(Sound):
 
 BROKEN = [
     (TurnedRound, "ranks planted novelty above chance", "sign"),
-    (Column, "returns one finite score a vertex", ", 1)"),
+    (Column, "returns one finite score per vertex", ", 1)"),
     (Peeks, "reads no label it may not learn from", "peeks"),
     (ChangesAParameter, "keeps its parameters when fitted", "temperature"),
     (Unpicklable, "can be pickled", "pickle"),
-    (Noisy, "gives the same scores again", "seed"),
-    (NotANumber, "returns one finite score a vertex", "not finite"),
+    (Noisy, "returns the same scores again", "seed"),
+    (NotANumber, "returns one finite score per vertex", "not finite"),
     (OutOfRange, "stays in its documented range", "bounded = False"),
     (Unfitted, "raises when it is not fitted", "AttributeError"),
     (ByPosition, "follows a renumbering of the vertices", "renumbering"),
@@ -212,7 +212,7 @@ def test_a_detector_that_changes_its_input_is_told_what_to_copy(failures, plugin
 
 
 def test_a_detector_that_exits_fails_its_checks_and_leaves_the_process_as_it_was(failures):
-    assert "SystemExit" in failures(Leaves)["returns one finite score a vertex"]
+    assert "SystemExit" in failures(Leaves)["returns one finite score per vertex"]
     assert torch.get_default_dtype() == torch.float32
 
 

@@ -78,14 +78,14 @@ class Draws(LeaveClassOut):
 LEAKY = [
     (LeaksLabels, "shows training no label of the future", "labels of the future"),
     (LeaksLabels, "scores only vertices with a label that training did not see", "born that year"),
-    (LeaksLabels, "gives scores that do not depend on the truth", "scored vertices changed"),
+    (LeaksLabels, "returns scores that do not depend on the truth", "scored vertices changed"),
     (LeaksKnown, "knows the classes it trains on", "not the classes trained on"),
     (LeaksThroughTheGraph, "shows training no label of the future", "labels of the future"),
     (LeaksFeatures, "shows training no label of the future", "labels of the future"),
-    (LeaksFeatures, "gives scores that do not depend on the truth", "scored"),
+    (LeaksFeatures, "returns scores that do not depend on the truth", "scored"),
     (ScoresTheUnlabelled, "scores only vertices with a label that training did not see", "without a label"),
     (ScoresTheOld, "scores only vertices with a label that training did not see", "born before"),
-    (Draws, "gives the same tasks again", "different tasks"),
+    (Draws, "returns the same tasks again", "different tasks"),
 ]
 
 

@@ -2,7 +2,7 @@
 
 Rows are of the same method if stream, backbone, head, detector and threshold agree. Their numbers are comparable
 if suite, suite version, data checksum, protocol, split, history, restart, label delay, track, budget and its version
-agree too; if they are not, the columns that differ are named. Preset and selection may differ, and are then noted.
+agree too; if they are not, the columns that differ are named. Preset and selection may differ; a note says so.
 
 Printed rows have no checksum, budget, restart or suite of ours. They match by stream, protocol, split, history, label
 delay, track, backbone and the names in the expressions: `odin` whatever its parameters, the same ones preferred. Rows

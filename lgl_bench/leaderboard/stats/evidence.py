@@ -25,7 +25,7 @@ from lgl_bench.leaderboard.stats.student import MIN_SEEDS, Difference, from_erro
 ALPHA = 0.05
 """Level of every verdict, after Holm's adjustment."""
 MAX_SEEDS = 100
-"""Seeds that anybody can be asked to run; a difference that needs more is none worth finding."""
+"""The most seeds anybody can be asked to run; a difference that needs more is not worth finding."""
 
 
 class Evidence(NamedTuple):

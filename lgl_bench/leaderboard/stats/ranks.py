@@ -86,7 +86,7 @@ def signed_ranks(differences: FloatArray) -> float:
 
 
 def too_few(streams: int) -> str:
-    """What to say if streams do not suffice."""
+    """The reason if there are too few streams."""
     return f"too few streams: {streams}, and {MIN_STREAMS} are needed"
 
 

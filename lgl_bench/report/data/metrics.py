@@ -47,7 +47,7 @@ _ALL = (
     Shown(
         "regret",
         "Regret",
-        "MCC of the oracle, which is told the truth, less that of the row. Lower is better.",
+        "MCC of the oracle, which sees the truth, less that of the row. Lower is better.",
         higher_is_better=False,
     ),
     Shown("macro_f1", "Macro F1", "F1 of 'new' and F1 of 'known', averaged; mean over the years that have both kinds."),

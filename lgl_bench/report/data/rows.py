@@ -102,7 +102,7 @@ class ShownRow:
         return word_of(self.standing)
 
     @property
-    def told_apart(self) -> bool:
+    def differs_from_best(self) -> bool:
         """Whether it differs significantly from the best; also true if nothing was tested."""
         return self.word not in (TIE, INCONCLUSIVE)
 
@@ -201,7 +201,7 @@ def _figures(record: dict[str, Any], metric: str) -> Figures:
     reason = "" if mean is not None else found.reason
     if mean is None and not reason:
         needs = metric in DECISIONS and metric != "accuracy" and not record["threshold"]
-        reason = "no threshold, so no decisions" if needs else "the table gives no reason"
+        reason = "no threshold, so no decisions" if needs else "the table has no reason"
     n_seeds, n_years = (_count(count) for count in (found.n_seeds, found.n_years))
     return Figures.model_construct(mean=mean, std=std, lo=lo, hi=hi, n_seeds=n_seeds, n_years=n_years, reason=reason)
 

@@ -140,7 +140,7 @@ def _group(place: Place, rows: Sequence[ShownRow], names: Sequence[str], curve: 
                 _spark(row, means[row], low, high),
             )
         )
-    return PlaceRows(place, lines, len(rows), sum(not row.told_apart for row in rows))
+    return PlaceRows(place, lines, len(rows), sum(not row.differs_from_best for row in rows))
 
 
 def standing_in_words(row: ShownRow) -> str:

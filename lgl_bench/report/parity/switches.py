@@ -118,7 +118,7 @@ def _with_parameters(expression: Expression, of: Expression) -> Expression:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is to be said of the printed cells of a backbone."""
+    """A note on the printed cells of a backbone."""
 
     split: str
     backbone: str
@@ -140,7 +140,7 @@ class PublishedCode:
     notes: tuple[Note, ...]
 
     def note(self, split: str, backbone: str) -> str:
-        """What is to be said of a printed cell; "" for nothing."""
+        """The note on a printed cell; "" if there is none."""
         return "; ".join(note.text for note in self.notes if (note.split, note.backbone) == (split, backbone))
 
 
