@@ -137,7 +137,7 @@ def _wrong() -> GradedAnswers:
         answers,
         predicted=(answers.truth + 1) % 3,
         confidence=np.where(answers.new, 0.5, 1.0),
-        scores=1.0 - answers.new,
+        scores=(~answers.new).astype(np.float64),
         decisions=~answers.new,
     )
 
