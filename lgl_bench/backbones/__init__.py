@@ -84,7 +84,7 @@ class Backbone(nn.Module, ABC):
 
     def after(self, layer: int, h: torch.Tensor) -> torch.Tensor:
         """What follows every layer but the last."""
-        return self.drop(torch.relu(h))  # type: ignore[no-any-return]
+        return self.drop(h, relu=True)  # type: ignore[no-any-return]
 
     def body(self, inputs: Inputs) -> torch.Tensor:
         """Every layer but the last, with what follows each."""

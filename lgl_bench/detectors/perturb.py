@@ -57,7 +57,7 @@ def perturbed(
     values.requires_grad_(True)
     weights = None
     if arcs and model.backbone.edge_weights:
-        weights = torch.ones(start.looped.num_edges(), requires_grad=True)
+        weights = torch.ones(start.looped.num_arcs, requires_grad=True)
     moved = [values] if weights is None else [values, weights]
     with torch.enable_grad():
         total = objective(start.moved(_with(features, values), weights))
