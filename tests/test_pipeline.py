@@ -154,6 +154,12 @@ def test_wrong_axes_are_refused_with_the_name(tmp_path):
 COMMAND = [sys.executable, "-m", "lgl_bench.cli", "run", "--suite", "smoke", "--budget", "smoke", "--stream", "small"]
 
 
+def run_here(out: Path, *detectors: str, **given) -> None:
+    """The same as COMMAND with GCN, in this process, which need not import torch first."""
+    axes = {"streams": ["small"], "backbones": ["gcn"], "detectors": list(detectors), **given}
+    lgl_bench.run("smoke", budget="smoke", out=out, offline=True, **axes)
+
+
 def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path):
     arguments = ["--stream", "dblp-easy-twin", "--backbone", "gcn", "--detector", "odin", "--detector", "gdoc"]
     subprocess.run([*COMMAND[:-2], *arguments, "--out", str(tmp_path / "whole")], check=True, capture_output=True)
@@ -224,18 +230,7 @@ def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_c
     assert "died" in frame.loc["dies", "accuracy_reason"]
     assert "memory limit" in frame.loc["hungry", "accuracy_reason"]
     assert "no luck" in frame.loc["fails", "accuracy_reason"]
-    alone = [
-        *COMMAND,
-        "--backbone",
-        "gcn",
-        "--detector",
-        "msp",
-        "--threshold",
-        "none",
-        "--out",
-        str(tmp_path / "alone"),
-    ]
-    subprocess.run(alone, check=True, capture_output=True)
+    run_here(tmp_path / "alone", "msp", thresholds=["none"])
     assert (
         comparable(tmp_path / "alone")
         .set_index("detector")
@@ -245,9 +240,9 @@ def test_plugins_that_fail_hang_die_or_eat_memory_are_named_and_the_others_are_c
 
 
 def test_jobs_do_not_change_the_numbers(tmp_path):
-    for jobs in ("1", "2"):
-        arguments = ["--backbone", "gcn", "--detector", "odin", "--jobs", jobs, "--out", str(tmp_path / jobs)]
-        subprocess.run([*COMMAND, *arguments], check=True, capture_output=True)
+    run_here(tmp_path / "1", "odin", jobs=1)
+    arguments = ["--backbone", "gcn", "--detector", "odin", "--jobs", "2", "--out", str(tmp_path / "2")]
+    subprocess.run([*COMMAND, *arguments], check=True, capture_output=True)
     assert comparable(tmp_path / "1").equals(comparable(tmp_path / "2"))
 
 
@@ -260,9 +255,8 @@ def test_two_runs_on_one_store_at_the_same_time_leave_it_whole(tmp_path):
     for process in running:
         _, errors = process.communicate()
         assert process.returncode == 0, errors
-    both = [*COMMAND, *arguments, "--detector", "msp", "--detector", "energy"]
-    subprocess.run(both, check=True, capture_output=True)
-    subprocess.run([*both, "--out", str(tmp_path / "alone")], check=True, capture_output=True)
+    for name in ("both", "alone"):
+        run_here(tmp_path / name, "msp", "energy", thresholds=["none"])
     assert comparable(tmp_path / "both").equals(comparable(tmp_path / "alone"))
 
 
@@ -345,7 +339,7 @@ def test_a_dry_run_tells_what_it_would_cost_and_does_nothing(tmp_path):
 def test_without_a_terminal_progress_is_plain_and_the_log_is_json(tmp_path):
     done = subprocess.run(
         [*COMMAND, "--backbone", "gcn", "--detector", "msp", "--json-log", str(tmp_path / "log.jsonl")]
-        + ["--threshold", "none", "--out", str(tmp_path / "run")],
+        + ["--threshold", "none", "--jobs", "1", "--out", str(tmp_path / "run")],
         check=True,
         capture_output=True,
         text=True,

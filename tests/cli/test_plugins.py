@@ -76,7 +76,7 @@ def test_the_parameters_of_a_plugin_are_listed_with_their_defaults():
 
 
 def test_a_kind_nobody_knows_is_wrong_usage():
-    result = run("list", "metrics")
+    result = run("list", "importers")
     assert result.exit_code == 2 and "detectors" in result.output
 
 
