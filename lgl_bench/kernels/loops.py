@@ -305,9 +305,9 @@ def attention_backward(  # type: ignore[no-untyped-def]
 ):
     """The way back, source by source: to its messages and its source score, and to the score of every arc.
 
-    With s the softmax and d what dropout makes of it, d out / d score = s (d (message . grad) - out . grad), because the
-    sum of s d (message . grad) over the arcs into a target is out . grad, which is `inner`. So no arc is kept from the way
-    forth: exponents and dropout are computed again, for some two thousand arcs at a time, which stay in the cache.
+    With s the softmax and d what dropout makes of it, d out / d score = s (d (message . grad) - out . grad), because
+    the sum of s d (message . grad) over the arcs into a target is out . grad, which is `inner`. So no arc is kept from
+    the way forth: exponents and dropout are computed again, some two thousand arcs at a time, which stay in the cache.
     """
     width = product.shape[1] // heads - 2
     at_source, at_target = heads * width, heads * width + heads

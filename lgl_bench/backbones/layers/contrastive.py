@@ -98,9 +98,9 @@ class _Contrast(torch.autograd.Function):
     def backward(ctx: Any, outer: torch.Tensor) -> Any:
         unit, below, above, weighted, row, col, counts = ctx.saved_tensors
         scale = counts / (ctx.tau * len(unit)) * outer
-        # d loss / d sim_ij = scale_i (e_ij / below_i - gamma_ij e_ij / above_i), and sim_ij depends on both ends, so its
-        # transpose is added: e is symmetric, which leaves one product. All of it in the place of e, the one large matrix:
-        # clearing a second one costs more than filling it. So there is no second backward pass.
+        # d loss / d sim_ij = scale_i (e_ij / below_i - gamma_ij e_ij / above_i), and as sim_ij depends on both ends its
+        # transpose is added: e is symmetric, which leaves one product. All of it in the place of e, the one large
+        # matrix: clearing a second one costs more than filling it. So there is no second backward pass.
         grad, ctx.e = ctx.e, None
         share = scale / below
         scale_by_ends(grad, share)
