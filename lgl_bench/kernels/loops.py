@@ -8,27 +8,26 @@ float32; arcs are sorted by target: arcs `starts[v]` to `starts[v + 1]` lead int
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
 
-_Loop = TypeVar("_Loop", bound=Callable[..., Any])
 # Multiplications may be fused with additions, and sums over columns taken in lanes: the same on every run of a machine.
 _FLOATS = {"contract", "reassoc", "nsz", "arcp"}
 
 
-def _compiled(loop: _Loop) -> _Loop:
+def _compiled(loop: Callable[..., Any]) -> Any:
     """Compiles a loop; without a folder to keep the result in, it is compiled in every process."""
     try:
-        return numba.njit(loop, cache=True, nogil=True, fastmath=_FLOATS)  # type: ignore[no-any-return]
+        return numba.njit(loop, cache=True, nogil=True, fastmath=_FLOATS)
     except RuntimeError:
-        return numba.njit(loop, nogil=True, fastmath=_FLOATS)  # type: ignore[no-any-return]
+        return numba.njit(loop, nogil=True, fastmath=_FLOATS)
 
 
 # arcs
 @_compiled
-def sort_by_target(source, target, vertices):  # type: ignore[no-untyped-def]
+def sort_by_target(source, target, vertices):
     """Starts and sources of arcs in any order; arcs into a vertex keep theirs."""
     starts = np.zeros(vertices + 1, np.int64)
     for arc in range(len(target)):
@@ -45,7 +44,7 @@ def sort_by_target(source, target, vertices):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def with_loops(starts, sources):  # type: ignore[no-untyped-def]
+def with_loops(starts, sources):
     """The same arcs and a self-loop at every vertex, after its others."""
     vertices = len(starts) - 1
     begins = np.empty(vertices + 1, np.int64)
@@ -60,7 +59,7 @@ def with_loops(starts, sources):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def between(starts, sources, vertices, place):  # type: ignore[no-untyped-def]
+def between(starts, sources, vertices, place):
     """The arcs between some vertices, which are numbered in their order; `place` is -1 everywhere, before and after."""
     for i in range(len(vertices)):
         place[vertices[i]] = i
@@ -82,7 +81,7 @@ def between(starts, sources, vertices, place):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def sort_by_source(starts, sources, vertices):  # type: ignore[no-untyped-def]
+def sort_by_source(starts, sources, vertices):
     """The same arcs by source: where each source's start, where each leads to, and its place among those by target."""
     begins = np.zeros(vertices + 1, np.int64)
     for arc in range(len(sources)):
@@ -100,7 +99,7 @@ def sort_by_source(starts, sources, vertices):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def take_rows(starts, sources, values, rows):  # type: ignore[no-untyped-def]
+def take_rows(starts, sources, values, rows):
     """The arcs into some targets, in the order of `rows`, with their values."""
     taken = np.zeros(len(rows) + 1, np.int64)
     for i in range(len(rows)):
@@ -116,7 +115,7 @@ def take_rows(starts, sources, values, rows):  # type: ignore[no-untyped-def]
 
 # sums: inner loops run over slices from 0, because an index that could be negative keeps lanes from being used
 @_compiled
-def sums(starts, sources, h, out, first, last):  # type: ignore[no-untyped-def]
+def sums(starts, sources, h, out, first, last):
     """out[v] = sum of h[u] over arcs u -> v, four arcs at a time."""
     columns = h.shape[1]
     for v in range(first, last):
@@ -138,7 +137,7 @@ def sums(starts, sources, h, out, first, last):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def weighted_sums(starts, sources, weights, h, out, first, last):  # type: ignore[no-untyped-def]
+def weighted_sums(starts, sources, weights, h, out, first, last):
     """out[v] = sum of w h[u] over arcs u -> v, four arcs at a time."""
     columns = h.shape[1]
     for v in range(first, last):
@@ -160,7 +159,7 @@ def weighted_sums(starts, sources, weights, h, out, first, last):  # type: ignor
 
 
 @_compiled
-def placed_sums(starts, sources, places, weights, h, out, first, last):  # type: ignore[no-untyped-def]
+def placed_sums(starts, sources, places, weights, h, out, first, last):
     """out[v] = sum of w h[u] over arcs u -> v, with the weight of an arc at its place."""
     columns = h.shape[1]
     for v in range(first, last):
@@ -174,7 +173,7 @@ def placed_sums(starts, sources, places, weights, h, out, first, last):  # type:
 
 
 @_compiled
-def scattered_sums(starts, sources, grad, out, first, last):  # type: ignore[no-untyped-def]
+def scattered_sums(starts, sources, grad, out, first, last):
     """out[u] += grad[v] over arcs u -> v, for a range of columns."""
     columns = last - first
     for v in range(len(starts) - 1):
@@ -186,7 +185,7 @@ def scattered_sums(starts, sources, grad, out, first, last):  # type: ignore[no-
 
 
 @_compiled
-def scattered_weighted_sums(starts, sources, weights, grad, out, first, last):  # type: ignore[no-untyped-def]
+def scattered_weighted_sums(starts, sources, weights, grad, out, first, last):
     """out[u] += w grad[v] over arcs u -> v, for a range of columns."""
     columns = last - first
     for v in range(len(starts) - 1):
@@ -198,7 +197,7 @@ def scattered_weighted_sums(starts, sources, weights, grad, out, first, last):  
 
 
 @_compiled
-def products_along(starts, sources, h, grad, out, first, last):  # type: ignore[no-untyped-def]
+def products_along(starts, sources, h, grad, out, first, last):
     """out[arc] = h[u] . grad[v] of every arc u -> v."""
     columns = h.shape[1]
     for v in range(first, last):
@@ -211,8 +210,8 @@ def products_along(starts, sources, h, grad, out, first, last):  # type: ignore[
 
 
 # attention
-@numba.njit(inline="always", fastmath=_FLOATS)  # type: ignore[untyped-decorator]
-def _exp(x):  # type: ignore[no-untyped-def]
+@numba.njit(inline="always", fastmath=_FLOATS)
+def _exp(x):
     """e^x for x <= 0 to float precision (Cephes' polynomial); unlike the library's, it is computed in lanes."""
     x = max(x, np.float32(-87.0))
     n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
@@ -227,8 +226,8 @@ def _exp(x):  # type: ignore[no-untyped-def]
     return p * np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
-@numba.njit(inline="always")  # type: ignore[untyped-decorator]
-def _bits(seed, at):  # type: ignore[no-untyped-def]
+@numba.njit(inline="always")
+def _bits(seed, at):
     """16 random bits that depend on a seed and a place alone; `sampling.random_bits` is the same in torch."""
     x = np.uint32((np.uint32(at) ^ np.uint32(seed)) * np.uint32(0x9E3779B1))
     x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
@@ -237,7 +236,7 @@ def _bits(seed, at):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def attention(starts, sources, product, heads, slope, seed, dropped, out, peak, total, first, last):  # type: ignore[no-untyped-def]
+def attention(starts, sources, product, heads, slope, seed, dropped, out, peak, total, first, last):
     """Sums over arcs u -> v of softmax(leaky(source[u] + target[v])) message[u], for every head.
 
     `product` holds per vertex the messages of all heads, then their scores as a source, then those as a target. `peak`
@@ -285,7 +284,7 @@ def attention(starts, sources, product, heads, slope, seed, dropped, out, peak, 
 
 
 @_compiled
-def attention_backward(  # type: ignore[no-untyped-def]
+def attention_backward(
     begins,
     targets,
     places,
@@ -363,7 +362,7 @@ def attention_backward(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def row_products(one, other, heads, out, first, last):  # type: ignore[no-untyped-def]
+def row_products(one, other, heads, out, first, last):
     """out[v, h] = one[v] . other[v] over the columns of each head."""
     width = one.shape[1] // heads
     for v in range(first, last):
@@ -375,7 +374,7 @@ def row_products(one, other, heads, out, first, last):  # type: ignore[no-untype
 
 
 @_compiled
-def arc_totals(starts, values, out, column, first, last):  # type: ignore[no-untyped-def]
+def arc_totals(starts, values, out, column, first, last):
     """out[v, column + h] = sum of values[arc, h] over the arcs into v."""
     heads = values.shape[1]
     for v in range(first, last):
@@ -388,7 +387,7 @@ def arc_totals(starts, values, out, column, first, last):  # type: ignore[no-unt
 
 # dense matrices
 @_compiled
-def scale_by_ends(matrix, shares, first, last):  # type: ignore[no-untyped-def]
+def scale_by_ends(matrix, shares, first, last):
     """matrix[i, j] *= shares[i] + shares[j]."""
     for i in range(first, last):
         row, share = matrix[i], shares[i]
@@ -398,7 +397,7 @@ def scale_by_ends(matrix, shares, first, last):  # type: ignore[no-untyped-def]
 
 # dropout
 @_compiled
-def dropout(x, seed, dropped, relu, out, first, last):  # type: ignore[no-untyped-def]
+def dropout(x, seed, dropped, relu, out, first, last):
     """out[i] = x[i] scaled up or 0, after a ReLU if asked for; of 65,536 units `dropped` are dropped."""
     scale = np.float32(65536.0 / (65536 - dropped))
     part, into = x[first:last], out[first:last]
@@ -409,7 +408,7 @@ def dropout(x, seed, dropped, relu, out, first, last):  # type: ignore[no-untype
 
 
 @_compiled
-def dropout_backward(grad, result, seed, dropped, relu, out, first, last):  # type: ignore[no-untyped-def]
+def dropout_backward(grad, result, seed, dropped, relu, out, first, last):
     """out[i] = grad[i] scaled up where the unit was kept: after a ReLU these are the results above 0."""
     scale = np.float32(65536.0 / (65536 - dropped))
     part, into, kept = grad[first:last], out[first:last], result[first:last]
@@ -423,7 +422,7 @@ def dropout_backward(grad, result, seed, dropped, relu, out, first, last):  # ty
 
 # sampling
 @_compiled
-def sample(starts, sources, rows, fanout, seed, place):  # type: ignore[no-untyped-def]
+def sample(starts, sources, rows, fanout, seed, place):
     """Arcs into the rows, `fanout` of a row with more (Floyd's draw without repetition), and the vertices they read.
 
     `place` is -1 everywhere, before and after. The vertices read are the rows, then the others as they are met.
@@ -464,8 +463,8 @@ def sample(starts, sources, rows, fanout, seed, place):  # type: ignore[no-untyp
     return counts, taken, read[:found].copy()
 
 
-@numba.njit(inline="always")  # type: ignore[untyped-decorator]
-def _word(seed, row, draw):  # type: ignore[no-untyped-def]
+@numba.njit(inline="always")
+def _word(seed, row, draw):
     """64 random bits that depend on a seed, a row and the number of a draw alone (the finaliser of SplitMix64)."""
     x = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * (
         (np.uint64(row) << np.uint64(20)) + np.uint64(draw) + np.uint64(1)
