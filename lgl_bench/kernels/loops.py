@@ -228,7 +228,7 @@ def _exp(x):
 
 @numba.njit(inline="always")
 def _bits(seed, at):
-    """16 random bits that depend on a seed and a place alone; `sampling.random_bits` is the same in torch."""
+    """16 random bits that depend on a seed and a place alone; `random_bits` is the same in torch."""
     x = np.uint32((np.uint32(at) ^ np.uint32(seed)) * np.uint32(0x9E3779B1))
     x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
     x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
@@ -336,7 +336,7 @@ def attention_backward(
         for j in range(size):
             share[j] = _exp(share[j])
         for j in range(size):
-            score[j] = np.float32(1) if score[j] >= 0 else slope
+            score[j] = np.float32(1) if score[j] > 0 else slope
         if dropped > 0:
             for j in range(size):
                 drawn[j] = np.uint32(1) if _bits(seed, drawn[j]) >= dropped else np.uint32(0)
@@ -404,7 +404,8 @@ def dropout(x, seed, dropped, relu, out, first, last):
     floor = np.float32(0.0) if relu else np.float32(-np.inf)
     for i in range(last - first):
         kept = _bits(seed, first + i) >= dropped
-        into[i] = part[i] * scale if kept and part[i] > floor else np.float32(0)
+        # Asked this way round, what is not a number stays what it is.
+        into[i] = np.float32(0) if not kept or part[i] < floor else part[i] * scale
 
 
 @_compiled
