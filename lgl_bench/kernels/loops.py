@@ -19,10 +19,11 @@ _FLOATS = {"contract", "reassoc", "nsz", "arcp"}
 
 def _compiled(loop: Callable[..., Any]) -> Any:
     """Compiles a loop; without a folder to keep the result in, it is compiled in every process."""
+    settings = {"nogil": True, "fastmath": _FLOATS, "error_model": "numpy"}  # a division does not look for zero
     try:
-        return numba.njit(loop, cache=True, nogil=True, fastmath=_FLOATS)
+        return numba.njit(loop, cache=True, **settings)
     except RuntimeError:
-        return numba.njit(loop, nogil=True, fastmath=_FLOATS)
+        return numba.njit(loop, **settings)
 
 
 # arcs
