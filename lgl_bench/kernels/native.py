@@ -14,6 +14,7 @@ from lgl_bench.kernels.threads import in_threads
 
 # Up to this many sums, the way back adds to them arc by arc: they stay in the cache, and no arc is sorted anew.
 _MAX_SCATTERED = 1 << 20
+_DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
 class _Sum(torch.autograd.Function):
@@ -134,7 +135,7 @@ def dropout(x: torch.Tensor, drop: tuple[int, int], relu: bool) -> torch.Tensor:
 
 def scale_by_ends(matrix: torch.Tensor, shares: torch.Tensor) -> None:
     """See `kernels.scale_by_ends`."""
-    in_threads(loops.scale_by_ends, (_np(matrix), _np(shares)), range(0, len(matrix) * len(matrix) + 1, len(matrix)))
+    in_threads(loops.scale_by_ends, (_np(matrix), _np(shares)), np.arange(len(matrix) + 1) * len(matrix))
 
 
 def _np(tensor: torch.Tensor) -> Any:
@@ -143,7 +144,7 @@ def _np(tensor: torch.Tensor) -> Any:
 
 def _rows(loop: Callable[..., Any], starts: torch.Tensor, rows: int, columns: int, *parts: Any) -> torch.Tensor:
     """What a loop over rows computes."""
-    out = torch.empty(rows, columns)
+    out = torch.empty(rows, columns, dtype=_DTYPES[parts[-1].dtype.name])
     in_threads(loop, (_np(starts), *parts, _np(out)), _np(starts))
     return out
 
@@ -155,7 +156,7 @@ def _scatters(arcs: Arcs, grad: torch.Tensor) -> bool:
 def _scatter(loop: Callable[..., Any], arcs: Arcs, *parts: Any) -> torch.Tensor:
     """What a loop that adds arc by arc computes; threads share its columns."""
     columns = parts[-1].shape[1]
-    out = torch.zeros(arcs.num_sources, columns)
+    out = torch.zeros(arcs.num_sources, columns, dtype=_DTYPES[parts[-1].dtype.name])
     # One bound per column: each costs the same.
     bounds = np.arange(columns + 1) * arcs.num_arcs
     in_threads(loop, (_np(arcs.starts), _np(arcs.sources), *parts, _np(out)), bounds)

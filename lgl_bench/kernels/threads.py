@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,16 @@ def set_thread_count(count: int) -> None:
         _pool.shutdown()
         _pool = None
     _count = count
+
+
+def _forget_pool() -> None:
+    """A child of this process has none of its threads, and would wait for them."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
 def in_threads(loop: Callable[..., Any], arguments: tuple[Any, ...], starts: Any) -> None:

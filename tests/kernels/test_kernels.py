@@ -211,7 +211,7 @@ def test_dropout_keeps_the_units_its_bits_say_and_scales_them(shape, seed, dropp
     held_to(expected, [x], lambda module: module.dropout(x, (seed, dropped), relu))
 
 
-@given(st.integers(1, 40), st.integers(0, 10**6))
+@given(st.integers(0, 40), st.integers(0, 10**6))
 def test_a_matrix_is_scaled_by_the_sum_of_the_shares_of_both_ends(n, seed):
     generator = torch.Generator().manual_seed(seed)
     matrix, shares = torch.randn(n, n, generator=generator), torch.rand(n, generator=generator)
@@ -253,6 +253,22 @@ def test_a_gradient_that_is_spread_from_one_number_is_read_as_it_stands(name):
             (spread,) = torch.autograd.grad(compute().sum(), h)
             (apart,) = torch.autograd.grad(compute(), h, torch.ones_like(compute()))
             assert torch.equal(spread, apart)
+
+
+@pytest.mark.parametrize("name", IMPLEMENTATIONS)
+def test_sums_in_double_precision_are_as_precise_as_they_say(name):
+    (out_of, into), arcs = HUB.incidence(), HUB.arcs()
+    h = torch.randn(9, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    weights = torch.linspace(-1, 2, len(HUB.pairs), dtype=torch.float64, requires_grad=True)
+    for compute, matrix in (
+        (lambda module: module.neighbour_sum(arcs, h), into.T @ out_of),
+        (lambda module: module.weighted_sum(arcs, h, weights), into.T @ (weights[:, None] * out_of)),
+    ):
+        with computing(name) as module:
+            found = compute(module)
+            (grad,) = torch.autograd.grad(found.square().sum(), h)
+        torch.testing.assert_close(found, matrix @ h, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(grad, 2 * matrix.T @ (matrix @ h), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", IMPLEMENTATIONS)

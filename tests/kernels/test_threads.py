@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import threading
 
 import numpy as np
@@ -61,6 +63,19 @@ def test_little_work_is_done_where_it_is_asked_for():
     assert called(np.array([0, 5, 19_999])) == ([(0, 2)], {here})
     assert called(range(0, 19_999)) == ([(0, 19_998)], {here})
     assert called(np.array([0])) == ([(0, 0)], {here})
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_child_of_a_process_that_shared_work_has_threads_of_its_own():
+    set_thread_count(2)
+    starts = np.array([0, 30_000, 60_000])
+    called(starts)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        os._exit(0 if len(called(starts)[0]) == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_what_goes_wrong_in_a_thread_is_raised_where_it_is_asked_for():
