@@ -29,13 +29,16 @@ class AttentionLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(heads, outputs))
         self.drop = Dropout(attn_dropout)
 
-    def forward(self, arcs: Arcs, h: Matrix) -> torch.Tensor:
-        """Messages weighted by attention."""
+    def forward(self, arcs: Arcs, h: Matrix, mean: bool = False) -> torch.Tensor:
+        """Messages weighted by attention; with `mean`, their mean over the heads."""
         # a . W h is h times the one vector W a: cheaper than multiplying every message with a.
         ends = torch.cat([(self.weight * a).sum(-1) for a in (self.source, self.target)], dim=1)
         product = h @ torch.cat([self.weight.flatten(1), ends], dim=1)
         dropped = self.drop.dropped if self.training else 0
-        return attention(arcs, product, self.heads, dropped=dropped) + self.bias.flatten()
+        found = attention(arcs, product, self.heads, dropped=dropped)
+        if mean:
+            return found.view(len(found), self.heads, -1).mean(dim=1) + self.bias.mean(dim=0)
+        return found + self.bias.flatten()
 
     def grow(self, outputs: int) -> None:
         """Appends outputs; the attention of what is there stays as it is, so old outputs do too."""
@@ -85,8 +88,7 @@ class GAT(Backbone):
 
     def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
         """One attention layer."""
-        heads: torch.Tensor = self.attention[layer](inputs.looped, h)
-        return heads.view(len(heads), self.heads, -1).mean(dim=1) if layer == self.layers - 1 else heads
+        return self.attention[layer](inputs.looped, h, mean=layer == self.layers - 1)  # type: ignore[no-any-return]
 
     def grow(self, outputs: int) -> None:
         """Appends outputs to the last layer."""

@@ -22,6 +22,10 @@ class GCN(Backbone):
         super().__init__(shape, hidden, layers, dropout)
         self.projections = nn.ModuleList(Projection(*size) for size in self.sizes())
 
+    def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        """Embeddings and outputs."""
+        return super().forward(inputs.scaled())
+
     def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
         """One convolution; the narrower of its two matrices is the one sent along the arcs."""
         projection = self.projections[layer]

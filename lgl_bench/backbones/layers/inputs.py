@@ -31,6 +31,7 @@ class Inputs:
     blocks: tuple[Arcs, ...] | None = None
     _looped: Arcs | None = field(default=None, repr=False)
     _scale: torch.Tensor | None = field(default=None, repr=False)
+    _weighted: tuple[torch.Tensor, torch.Tensor] | None = field(default=None, repr=False)
 
     @property
     def num_vertices(self) -> int:
@@ -54,11 +55,17 @@ class Inputs:
             if self._scale is None:
                 self._scale = (self.arcs.counts.float() + 1.0).rsqrt()[:, None]
             return self._scale, self._scale
+        if self._weighted is not None:
+            return self._weighted
         nothing = self.weights.new_zeros(self.num_vertices)
         out_of = nothing.index_add(0, self.looped.sources, self.weights)
         into = nothing.index_add(0, self.looped.targets, self.weights)
         # A sum of moved weights can reach 0 or less; the floor keeps the square root real.
         return out_of.clamp_min(1e-6).rsqrt()[:, None], into.clamp_min(1e-6).rsqrt()[:, None]
+
+    def scaled(self) -> Inputs:
+        """The same inputs for one forward pass, whose layers share the degree scales."""
+        return self if self.weights is None else replace(self, _weighted=self.degree_scales())
 
     def to(self, device: str) -> Inputs:
         """The same inputs on another device."""
@@ -71,7 +78,7 @@ class Inputs:
 
     def moved(self, features: Matrix, weights: torch.Tensor | None) -> Inputs:
         """The same graph with other features and arc weights."""
-        return replace(self, features=features, weights=weights)
+        return replace(self, features=features, weights=weights, _weighted=None)
 
     def to_dgl(self) -> Any:
         """The arcs as a DGL graph, for a plugin that computes with it; DGL must be installed."""
