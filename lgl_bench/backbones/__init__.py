@@ -104,10 +104,6 @@ class Backbone(nn.Module, ABC):
         output = self.last(inputs, h)
         return (output if self.shape.outputs is None else h), output
 
-    def infer(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same for evaluation; a backbone that trains on samples does it exactly, in batches."""
-        return self(inputs)  # type: ignore[no-any-return]
-
     def batches(self, data: TrainingData) -> Epoch:
         """How an epoch walks over the training graph: one step on all of it, unless written otherwise.
 
