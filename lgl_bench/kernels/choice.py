@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
 from types import ModuleType
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -14,6 +17,21 @@ Name: TypeAlias = Literal["native", "torch", "dgl"]
 VARIABLE: Final = "LGL_BENCH_KERNELS"
 _MODULES: Final[dict[Name, str]] = {"native": "native", "torch": "plain", "dgl": "with_dgl"}
 _VERSIONS: Final[dict[Name, tuple[str, ...]]] = {"native": ("numba",), "torch": (), "dgl": ("dgl",)}
+_planned: ContextVar[str] = ContextVar("_planned", default="")
+
+
+@contextlib.contextmanager
+def use_kernels(name: str) -> Iterator[None]:
+    """Has others compute inside than the variable says: those of a plan, which another machine may have made.
+
+    Args:
+        name: As the variable has it; "" leaves things as they are.
+    """
+    before = _planned.set(name or _planned.get())
+    try:
+        yield
+    finally:
+        _planned.reset(before)
 
 
 def kernel_name(device: str = "cpu") -> Name:
@@ -25,7 +43,7 @@ def kernel_name(device: str = "cpu") -> Name:
     Raises:
         UsageError: The variable says something else, or asks for DGL where it is not installed.
     """
-    asked = os.environ.get(VARIABLE, "auto") or "auto"
+    asked = _planned.get() or os.environ.get(VARIABLE) or "auto"
     if asked not in ("auto", *get_args(Name)):
         raise UsageError(f"{VARIABLE}={asked}: it must be auto, {', '.join(get_args(Name))}")
     if asked == "dgl":
@@ -35,9 +53,9 @@ def kernel_name(device: str = "cpu") -> Name:
     return "native" if device == "cpu" and asked != "torch" else "torch"
 
 
-def kernel_packages(device: str = "cpu") -> tuple[str, ...]:
-    """Packages whose versions results depend on, torch apart."""
-    return _VERSIONS[kernel_name(device)]
+def kernel_packages(name: Name | None = None) -> tuple[str, ...]:
+    """Packages whose versions results depend on, torch apart; none named are those that compute on the CPU."""
+    return _VERSIONS[name or kernel_name()]
 
 
 def thread_free(device: str = "cpu") -> bool:
