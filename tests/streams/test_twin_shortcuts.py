@@ -12,7 +12,6 @@ import pytest
 from lgl_bench.core.references import FLOOR
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Sparse, Task
 from lgl_bench.detectors import Calibration, detectors
-from lgl_bench.metrics.over_time import weighted_auroc
 from lgl_bench.metrics.ranking import auroc
 from lgl_bench.plans.suite import load_suite
 from lgl_bench.protocols.temporal import Temporal
@@ -33,9 +32,8 @@ def years(name: str) -> list[tuple[Task, BoolArray]]:
 def graded(name: str, score: Callable[[Graph], FloatArray]) -> float:
     """What ranks a detector: AUROC of the years, weighted by their new vertices."""
     found = [(auroc(new, score(task.test)[task.scored]).value, int(new.sum())) for task, new in years(name)]
-    value = weighted_auroc([value for value, _ in found], [count for _, count in found]).value
-    assert value is not None
-    return value
+    defined = [(value, count) for value, count in found if value is not None]
+    return float(np.average([value for value, _ in defined], weights=[count for _, count in defined]))
 
 
 def floor(name: str, seed: int) -> Callable[[Graph], FloatArray]:
