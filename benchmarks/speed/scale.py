@@ -233,7 +233,9 @@ def report(found: dict[tuple[str, str, int, str], dict[str, float]], sizes: list
                 )
         print()
     most = max((row["memory"], key) for key, row in found.items() if key[2] <= 10**6 and key[3] == "now")
-    print(f"peak memory up to 1M vertices: {most[0]:.2f} GiB at most ({most[1][0]} {most[1][1]}), limit {MOST_MEMORY} GiB")
+    print(
+        f"peak memory up to 1M vertices: {most[0]:.2f} GiB at most ({most[1][0]} {most[1][1]}), limit {MOST_MEMORY} GiB"
+    )
     for name in who:
         print(f"\n{name}: n vertices, {EDGES} n edges, {COLUMNS} features; processor time, peak memory in GiB")
         print("\n".join(table(found, sizes, name)))

@@ -57,6 +57,13 @@ class SparseMatrix:
         arcs = self.arcs.head(rows)
         return SparseMatrix(arcs, self.values[: arcs.num_arcs], self.ones)
 
+    def slice(self, start: int, stop: int) -> SparseMatrix:
+        """Rows `start` to `stop`; gradients flow into their values."""
+        starts = self.arcs.starts[start : stop + 1]
+        first, last = int(starts[0]), int(starts[-1])
+        arcs = Arcs(starts - first, self.arcs.sources[first:last], self.arcs.num_sources)
+        return SparseMatrix(arcs, self.values[first:last], self.ones)
+
     def take(self, rows: torch.Tensor) -> SparseMatrix:
         """Some of the rows."""
         return SparseMatrix(*self.arcs.take(rows, self.values), self.ones)
@@ -86,3 +93,8 @@ def to_matrix(features: Features) -> Matrix:
 def take_rows(matrix: Matrix, rows: torch.Tensor) -> Matrix:
     """Some rows of a dense or sparse matrix."""
     return matrix.take(rows) if isinstance(matrix, SparseMatrix) else matrix[rows]
+
+
+def slice_rows(matrix: Matrix, start: int, stop: int) -> Matrix:
+    """Rows `start` to `stop` of a dense or sparse matrix; gradients flow into their values."""
+    return matrix.slice(start, stop) if isinstance(matrix, SparseMatrix) else matrix[start:stop]
