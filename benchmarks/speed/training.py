@@ -119,7 +119,9 @@ def measure_epochs(
             for _ in range(rounds):
                 for contestant in ready:
                     times[contestant.name].append(contestant.ask("epoch"))
-            found |= {(backbone, stream, name): statistics.median(taken) for name, taken in times.items()}
+            medians = {name: statistics.median(taken) for name, taken in times.items()}
+            print(backbone, stream, medians, file=sys.stderr, flush=True)
+            found |= {(backbone, stream, name): median for name, median in medians.items()}
     return found, failures
 
 
@@ -135,7 +137,7 @@ def epochs(given: argparse.Namespace, data_dir: Path) -> None:
         for contestant in contestants:
             contestant.end()
     heading = "".join(f"{name:>15}" for name in names[1:])
-    print(f"an epoch of native kernels is faster, times: {'':<2}{heading}")
+    print(f"an epoch of native kernels is faster, times: {'':<1}{heading}")
     tasks = [(backbone, stream) for backbone in given.backbones for stream in streams]
     for task in tasks:
         ratios = [found[*task, name] / found[*task, "native"] if (*task, name) in found else None for name in names[1:]]
