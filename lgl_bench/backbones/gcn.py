@@ -31,17 +31,19 @@ class GCN(Backbone):
         projection = self.projections[layer]
         assert isinstance(projection, Projection) and projection.bias is not None
         if isinstance(h, SparseMatrix) or h.shape[1] >= projection.weight.shape[1]:
-            return _spread(inputs, h @ projection.weight) + projection.bias
-        return projection(_spread(inputs, h))  # type: ignore[no-any-return]
+            sent, into = _spread(inputs, h @ projection.weight)
+            return torch.addcmul(projection.bias, sent, into)
+        sent, into = _spread(inputs, h)
+        return projection(sent * into)  # type: ignore[no-any-return]
 
     def grow(self, outputs: int) -> None:
         """Appends outputs to the last layer."""
         self.projections[-1].grow(outputs)  # type: ignore[operator]
 
 
-def _spread(inputs: Inputs, h: torch.Tensor) -> torch.Tensor:
-    """D^-1/2 (A + I) D^-1/2 H: scaling rows before and after is cheaper than weighting every message."""
+def _spread(inputs: Inputs, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(A + I) D^-1/2 H, and the D^-1/2 that is left: scaling rows is cheaper than weighting every message."""
     out_of, into = inputs.degree_scales()
     if inputs.weights is None:
-        return neighbour_sum(inputs.looped, h * out_of) * into
-    return weighted_sum(inputs.looped, h * out_of, inputs.weights) * into
+        return neighbour_sum(inputs.looped, h * out_of), into
+    return weighted_sum(inputs.looped, h * out_of, inputs.weights), into

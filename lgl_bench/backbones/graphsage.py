@@ -65,4 +65,4 @@ class GraphSAGE(Backbone):
         # The narrower of the two matrices is the one sent along the arcs.
         if isinstance(h, SparseMatrix) or h.shape[1] > own.weight.shape[1]:
             return own(mine) + neighbour_mean(arcs, h @ neighbours.weight)  # type: ignore[no-any-return]
-        return own(mine) + neighbours(neighbour_mean(arcs, h))  # type: ignore[no-any-return]
+        return torch.addmm(own(mine), neighbour_mean(arcs, h), neighbours.weight)

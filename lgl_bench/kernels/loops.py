@@ -174,6 +174,22 @@ def placed_sums(starts, sources, places, weights, h, out, first, last):
 
 
 @_compiled
+def placed_sums_and_products(starts, sources, places, weights, h, other, out, along, first, last):
+    """The same, and at the place of every arc the product of h at its source and `other` at its target."""
+    columns = h.shape[1]
+    for v in range(first, last):
+        into, own = out[v], other[v]
+        for k in range(columns):
+            into[k] = 0
+        for arc in range(starts[v], starts[v + 1]):
+            a, w, total = h[sources[arc]], weights[places[arc]], np.float32(0)
+            for k in range(columns):
+                into[k] += w * a[k]
+                total += own[k] * a[k]
+            along[places[arc]] = total
+
+
+@_compiled
 def scattered_sums(starts, sources, grad, out, first, last):
     """out[u] += grad[v] over arcs u -> v, for a range of columns."""
     columns = last - first

@@ -50,6 +50,12 @@ class _WeightedSum(torch.autograd.Function):
             else:
                 begins, targets, places = arcs.outgoing
                 parts = (_np(targets), _np(places), _np(weights), _np(grad))
+                if ctx.needs_input_grad[2]:
+                    # Both in one walk: what is far away, the gradients, is read once.
+                    to_h, to_weights = torch.empty_like(h), torch.empty_like(weights)
+                    made = (_np(h), _np(to_h), _np(to_weights))
+                    in_threads(loops.placed_sums_and_products, (_np(begins), *parts, *made), _np(begins))
+                    return None, to_h, to_weights
                 to_h = _rows(loops.placed_sums, begins, arcs.num_sources, grad.shape[1], *parts)
         if ctx.needs_input_grad[2]:
             to_weights = torch.empty_like(weights)
