@@ -17,11 +17,13 @@ def copy_compiled(folder: Path) -> None:
     A process that cannot write where they are kept would compile them anew, which takes seconds; one that nobody trusts
     must not write there, because what is kept there is run.
     """
-    from numba.core.caching import UserProvidedCacheLocator
+    from numba.core import caching
 
     from lgl_bench.kernels import loops
 
-    place = folder / UserProvidedCacheLocator.get_suitable_cache_subpath(loops.__file__)
+    # Its name began with an underscore once.
+    locator = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
+    place = folder / locator.get_suitable_cache_subpath(loops.__file__)
     place.mkdir(parents=True, exist_ok=True)
     kept = getattr(loops.sums, "stats", None)
     with contextlib.suppress(OSError):  # what is replaced meanwhile is compiled anew

@@ -6,7 +6,7 @@ import pytest
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.kernels import kernel_name
-from lgl_bench.kernels.choice import VARIABLE, kernel_packages, kernels_on, thread_free
+from lgl_bench.kernels.choice import VARIABLE, kernel_packages, kernels_on, thread_free, use_kernels
 
 
 @pytest.fixture
@@ -71,6 +71,26 @@ def test_what_results_depend_on_is_told_for_every_choice(asks, installed):
         asks(name)
         told[name] = kernel_packages(), thread_free()
     assert told == {"native": (("numba",), True), "torch": ((), False), "dgl": (("dgl",), False)}
+
+
+def test_the_kernels_of_a_plan_compute_inside_whatever_the_variable_says(asks, installed):
+    asks("torch")
+    installed(False)
+    with use_kernels("native"):
+        assert kernel_name() == "native" and kernels_on("cpu").__name__ == "lgl_bench.kernels.native"
+        with use_kernels(""):
+            assert kernel_name() == "native"
+        with pytest.raises(UsageError, match="DGL is not installed"), use_kernels("dgl"):
+            kernel_name()
+        assert kernel_name() == "native"
+    with use_kernels(""):
+        assert kernel_name() == "torch"
+    assert kernel_name() == "torch"
+
+
+def test_the_packages_of_named_kernels_do_not_depend_on_the_variable(asks):
+    asks("torch")
+    assert [kernel_packages(name) for name in ("native", "torch", "dgl")] == [("numba",), (), ("dgl",)]
 
 
 def test_the_module_of_the_choice_is_the_one_that_computes(asks):
