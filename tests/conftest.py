@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 # Before torch is imported: on matrices this small, threads only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+if os.environ.get("LGL_BENCH_TEST_WITHOUT_DGL"):
+    # Here, and by the folder's sitecustomize.py in every process that a test starts.
+    sys.modules["dgl"] = None  # type: ignore[assignment]
+    _without = str(Path(__file__).parent / "support" / "without_dgl")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_without, os.environ.get("PYTHONPATH"))))
 
 import pytest
 from hypothesis import settings

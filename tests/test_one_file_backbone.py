@@ -9,13 +9,12 @@ import pandas as pd
 from tests.support.commands import environment, run_command
 
 SAMPLED = '''
-import dgl.ops
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.layers.block import Block
 from lgl_bench.backbones.layers.projection import Projection
 from lgl_bench.backbones.walks.sampled import sampled_batches
+from lgl_bench.kernels import neighbour_mean
 
 
 @backbones.register("own-sampled")
@@ -32,9 +31,7 @@ class Sampled(Backbone):
             raise RuntimeError("training does not walk in sampled batches")
         block = inputs.block(layer)
         sent = self.projections[layer](h)
-        if isinstance(block, Block):
-            return sent[: block.targets] + block.mean(sent)
-        return sent + dgl.ops.copy_u_mean(block, sent)
+        return sent[: block.num_targets] + neighbour_mean(block, sent)
 
     def grow(self, outputs):
         self.projections[-1].grow(outputs)
@@ -44,12 +41,12 @@ class Sampled(Backbone):
 '''
 
 DRAWN = '''
-import dgl.ops
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
 from lgl_bench.backbones.layers.projection import Projection
 from lgl_bench.backbones.walks.drawn import draw_vertices
+from lgl_bench.kernels import neighbour_mean
 
 
 @backbones.register("own-drawn")
@@ -62,9 +59,9 @@ class Drawn(Backbone):
         self.projections = nn.ModuleList(Projection(*size) for size in self.sizes())
 
     def step(self, layer, inputs, h):
-        if self.training and inputs.graph.num_nodes() > self.batch:
+        if self.training and inputs.num_vertices > self.batch:
             raise RuntimeError("training does not walk over drawn vertices")
-        return dgl.ops.copy_u_mean(inputs.looped, self.projections[layer](h))
+        return neighbour_mean(inputs.looped, self.projections[layer](h))
 
     def grow(self, outputs):
         self.projections[-1].grow(outputs)

@@ -34,7 +34,7 @@ def best(action: Callable[[], object], repeat: int) -> float:
 def cutting(folder: Path, repeat: int) -> None:
     """All cumulative years: ours against masking, relabelling and building each year."""
     from lgl_bench.streams.store import open_stream
-    from lgl_bench.streams.tensors import feature_tensor, to_dgl
+    from lgl_bench.streams.tensors import shared_tensor
 
     import dgl  # isort: skip  after lgl_bench, which chooses its back end
     import numpy as np
@@ -63,8 +63,9 @@ def cutting(folder: Path, repeat: int) -> None:
 
     def our_graph(year: int) -> object:
         snapshot = stream.upto(year)
-        graph = to_dgl(snapshot.graph)
-        graph.ndata["feat"] = feature_tensor(snapshot.graph.features)
+        ends = tuple(shared_tensor(end) for end in snapshot.graph.edges)
+        graph = dgl.graph(ends, num_nodes=snapshot.graph.num_vertices)
+        graph.ndata["feat"] = shared_tensor(snapshot.graph.features)
         graph.ndata["label"] = torch.from_numpy(snapshot.labels)
         return graph
 

@@ -1,23 +1,33 @@
-"""Speed of training and scoring: every ratio is measured in one run, one thread.
+"""Speed of training and scoring: every ratio is measured in one run, in turns, on one thread, in processor time.
 
-    python benchmarks/speed/training.py [--data-dir DIR] [--epochs 30]
+    python benchmarks/speed/training.py [--before CHECKOUT] [--rounds 7] [--data-dir DIR]
 
-Needs Cora and CiteSeer in the data folder, and arxiv-structure for the memory of Graph-MLP's batches; what is missing
-is said and left out.
+An epoch with the paper's settings on Cora, CiteSeer and PubMed, of our own kernels against the same models on DGL's and
+torch's operations, against plain DGL and PyG (the extra `bench`), and against the checkout `--before`. The files of the
+data sets are looked for under LGL_BENCH_REAL_DATA, then in ../shared/data beside the checkout; the memory of
+Graph-MLP's batches needs arxiv-structure in the data folder. What is missing is said and left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib.metadata
+import json
+import os
 import resource
+import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from lgl_bench.backbones.layers.contrastive import Neighbourhood
-from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.expressions import complete, parse
 from lgl_bench.detectors import detectors
@@ -25,69 +35,129 @@ from lgl_bench.plans.paper_presets import detector_preset, preset
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.scoring import Method
-from lgl_bench.streams.catalogue import load
-from lgl_bench.training.model import build_model
-from lgl_bench.training.trainer import TrainingParameters, train
+from lgl_bench.streams.catalogue import import_stream, load
 
-import dgl  # isort: skip  after lgl_bench, which chooses its back end
+ROOT = Path(__file__).resolve().parents[2]
 
 
-class PlainGCN(torch.nn.Module):
-    """The same model as anybody would write it: DGL's own layer on dense features."""
-
-    def __init__(self, inputs: int, hidden: int, outputs: int, dropout: float) -> None:
-        super().__init__()
-        self.first = dgl.nn.GraphConv(inputs, hidden)
-        self.second = dgl.nn.GraphConv(hidden, outputs)
-        self.drop = torch.nn.Dropout(dropout)
-
-    def forward(self, graph: dgl.DGLGraph, x: torch.Tensor) -> torch.Tensor:
-        """Logits."""
-        return self.second(graph, self.drop(torch.relu(self.first(graph, x))))
-
-
-def per_epoch(run, epochs: int, repeat: int = 3) -> float:
-    """Seconds an epoch: the shortest of several runs."""
-    run(2)
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        run(epochs)
-        times.append((time.perf_counter() - start) / epochs)
-    return min(times)
+# Contestants: what it is called, which model of `epochs.py` it times, and what computes.
+CONTESTANTS = {
+    "native": ("ours", {"LGL_BENCH_KERNELS": "native"}),
+    "before": ("ours", {}),
+    "DGL kernels": ("ours", {"LGL_BENCH_KERNELS": "dgl"}),
+    "torch kernels": ("ours", {"LGL_BENCH_KERNELS": "torch"}),
+    "plain DGL": ("dgl", {}),
+    "PyG": ("pyg", {}),
+}
+STREAMS = ("cora", "citeseer", "pubmed")
+BACKBONES = ("gcn", "gat", "graphsage", "graph-mlp")
 
 
-def epochs_against_plain(name: str, data_dir: Path | None, epochs: int) -> None:
-    """One training epoch of GCN with the paper's settings against plain DGL."""
-    stream = load(name, data_dir)
-    task, _ = next(LeaveClassOut().tasks(stream, 0))
-    chosen = preset(name, "60-20-20", "gcn", "softmax")
-    ours = build_model("gcn", "softmax", stream.features.shape[1], task.known, chosen.backbone)
-    lr = chosen.training.lr
+class Contestant:
+    """A process that times epochs when asked, so that contestants take turns in one run."""
 
-    def run_ours(count: int) -> None:
-        train(ours, task, TrainingParameters(count, lr), seed=0)
+    def __init__(self, name: str, checkout: Path, data_dir: Path) -> None:
+        what, environment = CONTESTANTS[name]
+        self.name = name
+        self._process = subprocess.Popen(
+            [sys.executable, str(ROOT / "benchmarks" / "speed" / "epochs.py"), what, str(data_dir)],
+            env=os.environ | dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1") | environment
+            | {"PYTHONPATH": str(checkout)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )  # fmt: skip
 
-    graph = inputs_of(task.train.graph).looped
-    x = torch.from_numpy(task.train.graph.features.dense())
-    fit = torch.from_numpy(np.flatnonzero(task.fit_mask))
-    labels = torch.from_numpy(ours.columns(task.train.labels))[fit]
-    plain = PlainGCN(x.shape[1], chosen.backbone["hidden"], len(task.known), chosen.backbone["dropout"])
+    def ask(self, line: str) -> Any:
+        """The answer to a line."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            print(line, file=self._process.stdin, flush=True)
+            found = self._process.stdout.readline()
+        except BrokenPipeError:
+            found = ""
+        return json.loads(found) if found else {"error": "its process ended"}
 
-    def run_plain(count: int) -> None:
-        optimizer = torch.optim.Adam(plain.parameters(), lr=lr)
-        for _ in range(count):
-            plain.train()
-            loss = torch.nn.functional.cross_entropy(plain(graph, x)[fit], labels)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    def end(self) -> None:
+        """Ends the process."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.wait()
 
-    slow, fast = per_epoch(run_plain, epochs), per_epoch(run_ours, epochs)
-    print(
-        f"GCN epoch, {name}: dense features in plain DGL {slow * 1e3:.1f} ms, ours {fast * 1e3:.1f} ms, "
-        f"{slow / fast:.1f} times faster"
-    )
+
+def real_streams(folder: Path, real: Path) -> list[str]:
+    """Imports the streams whose files are there; the names of those that are."""
+    found = []
+    for name in STREAMS:
+        try:
+            if not (folder / name).exists():
+                import_stream(name, real / "planetoid", folder)
+            found.append(name)
+        except DataError as error:
+            print(f"left out: {error}")
+    return found
+
+
+def measure_epochs(
+    contestants: list[Contestant], streams: list[str], backbones: list[str], rounds: int
+) -> tuple[dict[tuple[str, str, str], float], set[str]]:
+    """The median of each contestant in milliseconds an epoch, in turns, and what could not be run."""
+    found: dict[tuple[str, str, str], float] = {}
+    failures = set()
+    for backbone in backbones:
+        for stream in streams:
+            ready = []
+            for contestant in contestants:
+                answer = contestant.ask(f"prepare {stream} {backbone}")
+                if answer == {}:
+                    ready.append(contestant)
+                elif answer["error"] != "no such layer":
+                    failures.add(f"{contestant.name}, {backbone}: {answer['error']}")
+            times: dict[str, list[float]] = {contestant.name: [] for contestant in ready}
+            for _ in range(rounds):
+                for contestant in ready:
+                    times[contestant.name].append(contestant.ask("epoch"))
+            medians = {name: statistics.median(taken) for name, taken in times.items()}
+            print(backbone, stream, medians, file=sys.stderr, flush=True)
+            found |= {(backbone, stream, name): median for name, median in medians.items()}
+    return found, failures
+
+
+def epochs(given: argparse.Namespace, data_dir: Path) -> None:
+    """One training epoch with the paper's settings, against the commit before, DGL and PyG."""
+    real = Path(os.environ.get("LGL_BENCH_REAL_DATA", ROOT.parent / "shared" / "data"))
+    streams = [name for name in real_streams(data_dir, real) if name in given.streams]
+    names = [name for name in CONTESTANTS if name != "before" or given.before]
+    contestants = [Contestant(n, given.before.resolve() if n == "before" else ROOT, data_dir) for n in names]
+    try:
+        found, failures = measure_epochs(contestants, streams, given.backbones, given.rounds)
+    finally:
+        for contestant in contestants:
+            contestant.end()
+    heading = "".join(f"{name:>15}" for name in names[1:])
+    print(f"an epoch of native kernels is faster, times: {'':<1}{heading}")
+    tasks = [(backbone, stream) for backbone in given.backbones for stream in streams]
+    for task in tasks:
+        ratios = [found[*task, name] / found[*task, "native"] if (*task, name) in found else None for name in names[1:]]
+        cells = "".join(f"{'-':>15}" if ratio is None else f"{ratio:>15.2f}" for ratio in ratios)
+        print(f"{task[0]:<12}{task[1]:<34}{cells}")
+    print(f"\nms of processor time an epoch, one thread: {'native':>4}{heading}")
+    for task in tasks:
+        cells = "".join(f"{found[*task, n]:>15.1f}" if (*task, n) in found else f"{'-':>15}" for n in names)
+        print(f"{task[0]:<12}{task[1]:<22}{cells}")
+    for failure in sorted(failures):
+        print(f"could not be run: {failure}")
+    packages = ("torch", "numba", "dgl", "torch-geometric")
+    print(f"versions: {', '.join(f'{name} {_version(name)}' for name in packages)}")
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "is not installed"
 
 
 def scoring_against_training(data_dir: Path | None) -> None:
@@ -134,21 +204,24 @@ def batch_memory(data_dir: Path | None, draws: int = 5) -> None:
 def main() -> None:
     """Prints every figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path)
-    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--before", type=Path, help="another checkout, timed in turn with this one")
+    parser.add_argument("--data-dir", type=Path, help="where streams are, and stay if they are imported")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--streams", nargs="+", default=list(STREAMS))
+    parser.add_argument("--backbones", nargs="+", default=list(BACKBONES))
+    parser.add_argument("--epochs-only", action="store_true")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    parts = [
-        lambda: batch_memory(given.data_dir),
-        lambda: epochs_against_plain("cora", given.data_dir, given.epochs),
-        lambda: epochs_against_plain("citeseer", given.data_dir, given.epochs),
-        lambda: scoring_against_training(given.data_dir),
-    ]
-    for part in parts:
-        try:
-            part()
-        except DataError as error:
-            print(f"left out: {error}")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.data_dir or Path(scratch)
+        parts = [lambda: epochs(given, folder)]
+        if not given.epochs_only:
+            parts += [lambda: scoring_against_training(folder), lambda: batch_memory(given.data_dir)]
+        for part in parts:
+            try:
+                part()
+            except DataError as error:
+                print(f"left out: {error}")
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ class Backbone(nn.Module, ABC):
 
     def after(self, layer: int, h: torch.Tensor) -> torch.Tensor:
         """What follows every layer but the last."""
-        return self.drop(torch.relu(h))  # type: ignore[no-any-return]
+        return self.drop(h, relu=True)  # type: ignore[no-any-return]
 
     def body(self, inputs: Inputs) -> torch.Tensor:
         """Every layer but the last, with what follows each."""
@@ -103,10 +103,6 @@ class Backbone(nn.Module, ABC):
         h = self.body(inputs)
         output = self.last(inputs, h)
         return (output if self.shape.outputs is None else h), output
-
-    def infer(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same for evaluation; a backbone that trains on samples does it exactly, in batches."""
-        return self(inputs)  # type: ignore[no-any-return]
 
     def batches(self, data: TrainingData) -> Epoch:
         """How an epoch walks over the training graph: one step on all of it, unless written otherwise.

@@ -6,21 +6,19 @@ layers and averaged in the last one.
 
 from __future__ import annotations
 
-import dgl.ops
 import torch
-from dgl.nn.functional import edge_softmax
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.layers.attention import weighted_sums
 from lgl_bench.backbones.layers.dropout import Dropout
 from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.backbones.layers.sparse import Matrix
 from lgl_bench.core.errors import UsageError
+from lgl_bench.kernels import Arcs, attention
 
 
 class AttentionLayer(nn.Module):
-    """One attention layer, its heads apart: (n, inputs) to (n, heads, outputs)."""
+    """One attention layer, its heads side by side: (n, inputs) to (n, heads * outputs)."""
 
     def __init__(self, inputs: int, outputs: int, heads: int, attn_dropout: float) -> None:
         super().__init__()
@@ -31,16 +29,16 @@ class AttentionLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(heads, outputs))
         self.drop = Dropout(attn_dropout)
 
-    def forward(self, graph: dgl.DGLGraph, h: Matrix) -> torch.Tensor:
-        """Messages weighted by attention."""
+    def forward(self, arcs: Arcs, h: Matrix, mean: bool = False) -> torch.Tensor:
+        """Messages weighted by attention; with `mean`, their mean over the heads."""
         # a . W h is h times the one vector W a: cheaper than multiplying every message with a.
         ends = torch.cat([(self.weight * a).sum(-1) for a in (self.source, self.target)], dim=1)
         product = h @ torch.cat([self.weight.flatten(1), ends], dim=1)
-        flat, source, target = torch.split(product, [self.bias.numel(), self.heads, self.heads], dim=1)
-        sent = flat.reshape(-1, *self.bias.shape)
-        into = dgl.ops.u_add_v(graph, source.contiguous(), target.contiguous())
-        attention = self.drop(edge_softmax(graph, nn.functional.leaky_relu(into, 0.2)))
-        return weighted_sums(graph, sent, attention[:, :, None]) + self.bias
+        dropped = self.drop.dropped if self.training else 0
+        found = attention(arcs, product, self.heads, dropped=dropped)
+        if mean:
+            return found.view(len(found), self.heads, -1).mean(dim=1) + self.bias.mean(dim=0)
+        return found + self.bias.flatten()
 
     def grow(self, outputs: int) -> None:
         """Appends outputs; the attention of what is there stays as it is, so old outputs do too."""
@@ -90,8 +88,7 @@ class GAT(Backbone):
 
     def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
         """One attention layer."""
-        heads: torch.Tensor = self.attention[layer](inputs.looped, h)
-        return heads.mean(dim=1) if layer == self.layers - 1 else heads.flatten(1)
+        return self.attention[layer](inputs.looped, h, mean=layer == self.layers - 1)  # type: ignore[no-any-return]
 
     def grow(self, outputs: int) -> None:
         """Appends outputs to the last layer."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dgl.ops
 import torch
 from torch import nn
 
@@ -10,6 +9,7 @@ from lgl_bench.backbones import Backbone, Shape, backbones
 from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.backbones.layers.projection import Projection
 from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix
+from lgl_bench.kernels import neighbour_sum, weighted_sum
 
 
 @backbones.register("gcn")
@@ -22,22 +22,28 @@ class GCN(Backbone):
         super().__init__(shape, hidden, layers, dropout)
         self.projections = nn.ModuleList(Projection(*size) for size in self.sizes())
 
+    def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        """Embeddings and outputs."""
+        return super().forward(inputs.scaled())
+
     def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
         """One convolution; the narrower of its two matrices is the one sent along the arcs."""
         projection = self.projections[layer]
         assert isinstance(projection, Projection) and projection.bias is not None
         if isinstance(h, SparseMatrix) or h.shape[1] >= projection.weight.shape[1]:
-            return _spread(inputs, h @ projection.weight) + projection.bias
-        return projection(_spread(inputs, h))  # type: ignore[no-any-return]
+            sent, into = _spread(inputs, h @ projection.weight)
+            return torch.addcmul(projection.bias, sent, into)
+        sent, into = _spread(inputs, h)
+        return projection(sent * into)  # type: ignore[no-any-return]
 
     def grow(self, outputs: int) -> None:
         """Appends outputs to the last layer."""
         self.projections[-1].grow(outputs)  # type: ignore[operator]
 
 
-def _spread(inputs: Inputs, h: torch.Tensor) -> torch.Tensor:
-    """D^-1/2 (A + I) D^-1/2 H. With all arc weights 1, scaling rows is cheaper than weighting every message."""
+def _spread(inputs: Inputs, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(A + I) D^-1/2 H, and the D^-1/2 that is left: scaling rows is cheaper than weighting every message."""
+    out_of, into = inputs.degree_scales()
     if inputs.weights is None:
-        scale = inputs.degree_scale()
-        return dgl.ops.copy_u_sum(inputs.looped, h * scale) * scale  # type: ignore[no-any-return]
-    return dgl.ops.u_mul_e_sum(inputs.looped, h, inputs.symmetric_norm()[:, None])  # type: ignore[no-any-return]
+        return neighbour_sum(inputs.looped, h * out_of), into
+    return weighted_sum(inputs.looped, h * out_of, inputs.weights), into

@@ -66,8 +66,8 @@ class GraphMLP(MLP):
             inputs = data.rows(vertices)
             h = self.body(inputs)
             loss = h.new_zeros(())
-            trained = data.labels[vertices] >= 0
-            if trained.any():
+            trained = (data.labels[vertices] >= 0).nonzero().flatten()
+            if len(trained):
                 output = self.last(inputs, h)
                 loss = loss + data.loss(output[trained.to(data.device)], vertices[trained])
             if neighbourhood is not None:

@@ -1,23 +1,21 @@
 """GraphSAGE with mean aggregation (Hamilton et al. 2017): h' = W_self h + W_neigh mean of neighbours' h + b.
 
-Trained on sampled neighbourhoods; evaluated exactly, with all neighbours, layer by layer and in batches.
+Trained on sampled neighbourhoods; evaluated exactly, with all neighbours.
 """
 
 from __future__ import annotations
 
-import dgl
-import dgl.ops
 import torch
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.layers.block import Block
 from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.backbones.layers.projection import Projection
-from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix, take_rows
+from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix
 from lgl_bench.backbones.walks.sampled import sampled_batches
 from lgl_bench.backbones.walks.training_data import Epoch, TrainingData
 from lgl_bench.core.errors import UsageError
+from lgl_bench.kernels import Arcs, neighbour_mean
 
 
 @backbones.register("graphsage")
@@ -60,38 +58,11 @@ class GraphSAGE(Backbone):
         """Batches of training vertices with sampled neighbours."""
         return sampled_batches(self, data, self.batch, self.fanouts)
 
-    def infer(self, inputs: Inputs, batch: int = 65_536) -> tuple[torch.Tensor, torch.Tensor]:
-        """Layer by layer, a batch of vertices at a time, each with all its neighbours."""
-        vertices = torch.arange(inputs.graph.num_nodes())
-        if len(vertices) <= batch:
-            return self(inputs)  # type: ignore[no-any-return]
-        h: Matrix = inputs.features
-        z: torch.Tensor | None = None
-        for layer in range(self.layers):
-            if layer == self.layers - 1 and self.shape.outputs is not None:
-                assert isinstance(h, torch.Tensor)
-                z = h
-            parts = []
-            for chunk in torch.split(vertices, batch):
-                block = dgl.to_block(dgl.in_subgraph(inputs.graph, chunk), chunk)
-                part = self._combine(layer, block, take_rows(h, block.srcdata[dgl.NID]))
-                parts.append(self.after(layer, part) if layer < self.layers - 1 else part)
-            h = torch.cat(parts)
-        assert isinstance(h, torch.Tensor)
-        return (h if z is None else z), h
-
-    def _combine(self, layer: int, graph: Block | dgl.DGLGraph, h: Matrix) -> torch.Tensor:
+    def _combine(self, layer: int, arcs: Arcs, h: Matrix) -> torch.Tensor:
         own, neighbours = self.own[layer], self.neighbours[layer]
         assert isinstance(own, Projection) and isinstance(neighbours, Projection) and own.bias is not None
-        targets = graph.targets if isinstance(graph, Block) else graph.num_dst_nodes()
+        mine = h.head(arcs.num_targets) if isinstance(h, SparseMatrix) else h[: arcs.num_targets]
+        # The narrower of the two matrices is the one sent along the arcs.
         if isinstance(h, SparseMatrix) or h.shape[1] > own.weight.shape[1]:
-            # One product for both parts: the features are read once.
-            both = h @ torch.cat([own.weight, neighbours.weight], dim=1)
-            mine, sent = torch.split(both, own.weight.shape[1], dim=1)
-            return mine[:targets] + own.bias + _mean(graph, sent.contiguous())
-        return own(h[:targets]) + neighbours(_mean(graph, h))  # type: ignore[no-any-return]
-
-
-def _mean(graph: Block | dgl.DGLGraph, h: torch.Tensor) -> torch.Tensor:
-    """Mean over the arcs into each vertex."""
-    return graph.mean(h) if isinstance(graph, Block) else dgl.ops.copy_u_mean(graph, h)
+            return own(mine) + neighbour_mean(arcs, h @ neighbours.weight)  # type: ignore[no-any-return]
+        return torch.addmm(own(mine), neighbour_mean(arcs, h), neighbours.weight)

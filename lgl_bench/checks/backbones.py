@@ -119,4 +119,4 @@ def _fresh(name: str, item: Bench, sizes: dict[str, float] | None = None) -> Mod
 def _logits(model: Model, graph: Graph) -> torch.Tensor:
     model.eval()
     with torch.no_grad():
-        return model.head.logits(model.backbone.infer(inputs_of(graph))[1])
+        return model.head.logits(model.backbone(inputs_of(graph))[1])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import importlib.util
 import platform
+from importlib.metadata import PackageNotFoundError, version
+
+_NOT_IMPORTED = ("dgl", "numba")
+"""Packages that take seconds to import, and that may be missing."""
 
 
 def versions(*names: str) -> dict[str, str]:
-    """Versions by the name of a module, or "python"; modules are imported.
+    """Versions by the name of a module, or "python"; "" for one that is not installed.
 
     >>> list(versions("lgl_bench", "python"))
     ['lgl_bench', 'python']
@@ -16,4 +22,11 @@ def versions(*names: str) -> dict[str, str]:
 
 
 def _version(name: str) -> str:
-    return platform.python_version() if name == "python" else str(importlib.import_module(name).__version__)
+    if name == "python":
+        return platform.python_version()
+    if importlib.util.find_spec(name) is None:
+        return ""
+    if name in _NOT_IMPORTED:
+        with contextlib.suppress(PackageNotFoundError):
+            return version(name)
+    return str(importlib.import_module(name).__version__)

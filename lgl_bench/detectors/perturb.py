@@ -9,15 +9,19 @@ fixed 0.05 is a twentieth of a 0/1 feature, but twice the median of PubMed's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 
 from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
 from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix
-from lgl_bench.core.types import Features, Graph, Sparse
+from lgl_bench.core.types import Features, FloatArray, Graph, Sparse
 from lgl_bench.training.model import Model
+
+# Values that are looked at together: 8 MB in double precision.
+_PORTION = 1 << 20
 
 
 def feature_scale(features: Features) -> float:
@@ -26,11 +30,26 @@ def feature_scale(features: Features) -> float:
     >>> feature_scale(np.array([[0.0, 1.0], [3.0, 0.0]])), feature_scale(np.eye(3))
     (1.0, 1.0)
     """
-    values = features.values if isinstance(features, Sparse) else features[features != 0]
-    if not values.size:
+    count, total, low, high = 0, 0.0, np.inf, -np.inf
+    for part in _portions(features):
+        count, total = count + part.size, total + float(part.sum())
+        low, high = min(low, float(part.min())), max(high, float(part.max()))
+    if not count:
         return 1.0
-    low, high = float(values.min()), float(values.max())
-    return float(np.std(values, dtype=np.float64)) if low < high else abs(low)
+    if low == high:
+        return abs(low)
+    return math.sqrt(sum(float(((part - total / count) ** 2).sum()) for part in _portions(features)) / count)
+
+
+def _portions(features: Features) -> Iterator[FloatArray]:
+    """The values that are not zero, in double precision, some of them at a time."""
+    values = features.values if isinstance(features, Sparse) else features
+    rows = max(1, _PORTION // max(1, math.prod(values.shape[1:])))
+    for start in range(0, len(values), rows):
+        part = values[start : start + rows]
+        kept = part[part != 0].astype(np.float64)
+        if kept.size:
+            yield kept
 
 
 def perturbed(
@@ -53,21 +72,20 @@ def perturbed(
     """
     start = inputs_of(graph)
     features = start.features
-    values = (features.values if isinstance(features, SparseMatrix) else features).detach().clone()
-    values.requires_grad_(True)
+    # The same memory, which is only read: features can be large.
+    values = (features.values if isinstance(features, SparseMatrix) else features).detach().requires_grad_(True)
     weights = None
     if arcs and model.backbone.edge_weights:
-        weights = torch.ones(start.looped.num_edges(), requires_grad=True)
+        weights = torch.ones(start.looped.num_arcs, requires_grad=True)
     moved = [values] if weights is None else [values, weights]
     with torch.enable_grad():
-        total = objective(start.moved(_with(features, values), weights))
-        gradients = torch.autograd.grad(total, moved)
+        gradients = list(torch.autograd.grad(objective(start.moved(_with(features, values), weights)), moved))
     with torch.no_grad():
-        step = eps * scale * gradients[0].sign()
+        new_weights = None if weights is None else gradients.pop().sign().mul_(eps).add_(1.0)
+        step = gradients.pop().sign().mul_(eps * scale)
         if not isinstance(features, SparseMatrix):
-            step = step * (values != 0)
-        new_weights = None if weights is None else weights + eps * gradients[1].sign()
-        return start.moved(_with(features, values.detach() + step), new_weights)
+            step.mul_(values != 0)
+        return start.moved(_with(features, step.add_(values)), new_weights)
 
 
 def _with(features: Matrix, values: torch.Tensor) -> Matrix:

@@ -54,6 +54,7 @@ class YearRow:
     chosen: str = ""
     chosen_by: str = ""
     device: str = ""
+    kernels: str = ""
     reason: str = ""
     seed: int
     time: int

@@ -95,6 +95,7 @@ class _Grading:
             chosen=chosen.expression if chosen and task.answered else shown,
             chosen_by=chosen_by if chosen and task.answered else "",
             device=unit.chain.device,
+            kernels=unit.chain.fit_kernels,
             fit_seconds=record.seconds if record else None,
             peak_memory_mb=record.peak_memory_mb if record else None,
         )

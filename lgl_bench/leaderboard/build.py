@@ -128,11 +128,13 @@ def _spent(years: pd.DataFrame, method: IntArray, count: int) -> dict[str, Any]:
     first[method[::-1]] = np.arange(len(years))[::-1]
     trials = years["tuning_trials"].to_numpy(dtype=np.int64)[first] if "tuning_trials" in years else [0] * count
     device = years["device"].to_numpy(dtype=object)[first] if "device" in years else ["cpu"] * count
+    kernels = years["kernels"].fillna("").to_numpy(dtype=object)[first] if "kernels" in years else [""] * count
     total = np.bincount(method[test], weights=new[test], minlength=count)
     return {
         Fact.N_NEW: (total / np.maximum(seeds, 1)).astype(np.int64),
         Fact.FIT_SECONDS: seconds,
         Fact.PEAK_MEMORY_MB: memory,
+        Fact.KERNELS: kernels,
         Fact.CHOSEN: _chosen(years, method, count),
         Fact.TUNING_TRIALS: trials,
         Fact.DEVICE: device,

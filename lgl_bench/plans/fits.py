@@ -11,18 +11,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
 from lgl_bench.core.registry import Registry
 from lgl_bench.core.versions import versions
 from lgl_bench.heads import heads
+from lgl_bench.kernels.choice import Name, kernel_name, kernel_packages
 from lgl_bench.protocols import Protocol, protocols
 from lgl_bench.training.trainer import TrainingParameters
 
 STORE_FORMAT = 3
-FIT_CODE = ("protocols", "backbones", "heads", "training")
+FIT_CODE = ("protocols", "backbones", "heads", "kernels", "training")
 """Sub-packages that a fit depends on, with all that they import."""
 RUN_CODE = (
     *("plans.tasks", "runs.answer_columns", "runs.answering", "runs.orders", "runs.records", "runs.scoring"),
@@ -61,6 +62,7 @@ class ChainSpec:
         device: "cpu" or "cuda".
         steps: Most steps of the optimiser in a fit; None for no limit.
         warm_steps: The same in a fit that goes on from an earlier one.
+        kernels: That compute on the CPU, "native", "torch" or "dgl"; "" if nobody said, and they are chosen anew.
     """
 
     stream: str
@@ -76,6 +78,12 @@ class ChainSpec:
     device: str = "cpu"
     steps: int | None = None
     warm_steps: int | None = None
+    kernels: Name | Literal[""] = ""
+
+    @property
+    def fit_kernels(self) -> str:
+        """The kernels that compute its fits: on a GPU torch's, unless DGL was asked for."""
+        return "torch" if self.kernels == "native" and self.device != "cpu" else self.kernels
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -110,6 +118,8 @@ class Unit:
 
 def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, parent: str) -> str:
     """Hash of what determines the fit."""
+    kernels = chain.kernels or kernel_name()
+    thread_free = kernels == "native" and chain.device == "cpu"
     described = {
         "prefix": prefix_checksum,
         "time": time,
@@ -123,10 +133,11 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "lr": chain.lr,
         "steps": [chain.steps, chain.warm_steps],
         "seed": chain.seed,
-        "threads": chain.threads,
+        "threads": None if thread_free else chain.threads,
         "device": chain.device,
         "sources": [_fit_code(), *(plugin_digest(*one) for one in _fit_plugins(chain))],
-        "versions": versions("torch", "dgl"),
+        "kernels": kernels,
+        "versions": versions("torch", *kernel_packages(kernels)),
         "format": STORE_FORMAT,
     }
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]

@@ -16,6 +16,7 @@ from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import parse, signature
 from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
+from lgl_bench.kernels import kernel_name
 from lgl_bench.plans.budget import Budget
 from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, Unit, unit_key
 from lgl_bench.plans.methods import MethodRow, Methods, row_texts
@@ -157,6 +158,7 @@ def make_plan(
             start = ChainSpec(
                 name, str(data_dir) if data_dir else None, protocol, backbone, "", (), 1, 1.0, 0, threads, device
             )
+            start = replace(start, kernels=kernel_name())
             _add(plan, prefixes, start, swept, presets)
     return plan
 

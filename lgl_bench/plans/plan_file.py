@@ -107,6 +107,7 @@ class ChainRecord(BaseModel):
     device: Annotated[str, StringConstraints(pattern="^(cpu|cuda)$")]
     steps: int | None = Field(ge=1)
     warm_steps: int | None = Field(ge=1)
+    kernels: Literal["native", "torch", "dgl", ""] = ""
     tasks: tuple[TaskRecord, ...] | None = None
 
 

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 
 from lgl_bench.core.errors import UsageError, reason_of
 from lgl_bench.core.expressions import build
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Scores, Task, Truth
 from lgl_bench.detectors import detectors, scores_on
 from lgl_bench.detectors.good import neighbour_mean
+from lgl_bench.kernels import kernel_name
 from lgl_bench.protocols import Protocol
 from lgl_bench.runs.answer_columns import AnswerName
-from lgl_bench.runs.isolation.requests import Ask, Request, answer_here, dump_weights, fitted
+from lgl_bench.runs.isolation.requests import Ask, Request, answer_here, dump_weights, fitted, threads_in_use
 from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, score_part
 from lgl_bench.streams.stream import Stream
 from lgl_bench.thresholds import thresholds
@@ -111,7 +111,9 @@ def score_task(
     others = [part for part in parts if not part.built_in]
     if others:
         earlier = None if before is None else (before.task, dump_weights(before.model))
-        request = Request(method, seed, task, dump_weights(model), earlier, threads=torch.get_num_threads())
+        request = Request(
+            method, seed, task, dump_weights(model), earlier, threads=threads_in_use(), kernels=kernel_name()
+        )
         add_parts(result, others, lambda part: ask(request.of(part)).part)
     add_oracle(result, method, truth)
     return result

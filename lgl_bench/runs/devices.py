@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.kernels.choice import kernel_name
 
 
 def cores() -> int:
@@ -33,7 +34,7 @@ def held_memory(pid: int | None = None) -> float:
 
 
 def device_named(name: str) -> str:
-    """The device to compute on, "cpu" or "cuda"; "auto" takes the GPU if torch and DGL can use one."""
+    """The device to compute on, "cpu" or "cuda"; "auto" takes the GPU if torch, and DGL if it computes, can use one."""
     if name not in ("auto", "cpu", "cuda"):
         raise UsageError(f"--device {name}: it is auto, cpu or cuda")
     if name == "cpu":
@@ -50,6 +51,8 @@ def _no_cuda() -> str:
 
     if not torch.cuda.is_available():
         return "torch sees no GPU; install a CUDA build of torch, or leave --device out"
+    if kernel_name("cuda") != "dgl":
+        return ""
     import dgl
 
     try:

@@ -11,10 +11,10 @@ from lgl_bench.core.versions import versions
 
 
 def provenance() -> dict[str, str]:
-    """Time, versions and commit, as columns of the leaderboard."""
+    """Time, versions and commit: columns of the leaderboard, and what else a key of plan.json rests on."""
     return {
         "created_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        **versions("lgl_bench", "torch", "dgl", "numpy", "python"),
+        **versions("lgl_bench", "torch", "dgl", "numba", "numpy", "python"),
         "git_commit": commit(),
     }
 

@@ -15,6 +15,7 @@ from lgl_bench.core.expressions import parse
 from lgl_bench.core.processes import peak_memory_mb
 from lgl_bench.core.types import Graph, IntArray, Task, Truth
 from lgl_bench.heads import heads
+from lgl_bench.kernels.choice import use_kernels
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.plans.tasks import TaskCache
 from lgl_bench.runs.answer_columns import (
@@ -46,8 +47,13 @@ def execute(
         on_epoch: Called with the epochs of a fit, if the model is built in.
         ask: Who answers for plugins that are not built in. A model with such a backbone or head is only ever there.
     """
+    with use_kernels(order.unit.chain.kernels):
+        return _execute(order, tasks, on_epoch, ask)
+
+
+def _execute(order: Order, tasks: TaskCache, on_epoch: Callable[[int, float], None] | None, ask: Ask) -> Done:
     unit, chain = order.unit, order.unit.chain
-    use_threads(chain.threads)
+    use_threads(chain.threads, chain.device)
     work = _Work(order, tasks, *tasks.tasks(chain)[unit.index])
     if work.task.skip_reason:
         return Done(_fit_record(work))
@@ -119,6 +125,7 @@ def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
         warm=chain.protocol.build().chained,
         threads=chain.threads,
         device=chain.device,
+        kernels=chain.kernels,
     )
     reply = ask(request)
     record = None if reply.fit is None else _fit_record(work, reply.fit, reply.peak_memory_mb)
@@ -143,7 +150,7 @@ def _matrix(work: _Work, ask: Ask | None) -> dict[str, float | None]:
             model.forget()
             return model.predict(graph)
     else:
-        request = Request(method, chain.seed, task, order.weights, None, threads=chain.threads)
+        request = Request(method, chain.seed, task, order.weights, None, threads=chain.threads, kernels=chain.kernels)
 
         def predict(graph: Graph) -> IntArray:
             columns = ask(request.on(graph)).columns

@@ -1,4 +1,4 @@
-"""Graphs as DGL and arrays as torch want them, sharing memory with the stream's arrays."""
+"""Arrays as torch wants them, sharing memory with the stream's arrays."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
-
-from lgl_bench.core.types import Graph
 
 if TYPE_CHECKING:
     import torch
@@ -20,11 +18,3 @@ def shared_tensor(array: npt.NDArray[Any]) -> torch.Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         return torch.from_numpy(array)
-
-
-def to_dgl(graph: Graph) -> Any:
-    """A DGL graph with an arc each way for every edge and no self-loops; nothing is copied."""
-    import dgl
-
-    source, target = (shared_tensor(ends) for ends in graph.edges)
-    return dgl.graph((source, target), num_nodes=graph.num_vertices)

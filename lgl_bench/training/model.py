@@ -40,7 +40,7 @@ class Model(nn.Module):
         if found is None:
             self.eval()
             with torch.no_grad():
-                z, output = self.backbone.infer(inputs_of(graph))
+                z, output = self.backbone(inputs_of(graph))
                 answer = Outputs(self.head.logits(output), z)
             found = self._answers[id(graph)] = graph, answer
         return found[1]

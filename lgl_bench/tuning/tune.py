@@ -11,13 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import torch
-from threadpoolctl import threadpool_limits
-
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.seeds import derive
 from lgl_bench.core.versions import versions
 from lgl_bench.plans.preset_file import DetectorEntry, FitEntry, Tuned, write_presets
+from lgl_bench.runs.isolation.requests import use_threads
 from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.stream import Stream
 from lgl_bench.tuning.objective import score_setting
@@ -53,8 +51,7 @@ class StudyResult:
 
 def run_tuning(tuning: Tuning, on_trial: OnTrial | None = None) -> list[StudyResult]:
     """Runs every study and writes the preset file after each."""
-    torch.set_num_threads(1)  # sums change with threads
-    threadpool_limits(1)
+    use_threads(1)  # sums change with threads
     storage = open_storage(tuning.storage)
     results = []
     for spec in tuning.specs:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-import torch
 
 from lgl_bench.backbones import Shape
 from lgl_bench.backbones.graphsage import GraphSAGE
@@ -21,12 +19,3 @@ def test_a_graphsage_layer_equals_the_dense_formula_and_an_isolated_vertex_has_a
         expected = g.features @ w + mean @ g.features @ n + own.bias.detach().numpy()
         assert np.allclose(model.step(0, inputs_of(g), inputs_of(g).features).detach(), expected, atol=1e-5)
     assert mean[-1].sum() == 0
-
-
-@pytest.mark.parametrize("outputs", [3, None])
-def test_exact_inference_of_graphsage_in_batches_equals_the_whole_graph_at_once(outputs):
-    for sparse in (False, True):
-        g = random_graph(n=40, columns=40, edges=90, sparse=sparse)
-        model = GraphSAGE(Shape(40, outputs), hidden=8, layers=3).eval()
-        whole, batched = model(inputs_of(g)), model.infer(inputs_of(g), batch=7)
-        assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(whole, batched, strict=True))

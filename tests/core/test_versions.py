@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 import torch
@@ -24,5 +26,16 @@ def test_a_version_is_what_the_module_says_of_itself_as_plain_text() -> None:
 
 
 def test_a_module_that_is_not_installed_has_no_version() -> None:
-    with pytest.raises(ModuleNotFoundError):
-        versions("no_such_module_here")
+    assert versions("no_such_module_here", "python")["no_such_module_here"] == ""
+
+
+def test_what_is_blocked_counts_as_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dgl", None)
+    assert versions("dgl") == {"dgl": ""}
+
+
+def test_packages_that_may_be_missing_are_asked_without_an_import() -> None:
+    script = "import sys; from lgl_bench.core.versions import versions; print(versions('numba', 'dgl')['numba']); "
+    script += "print({'numba', 'dgl'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [numba.__version__, "set()"]

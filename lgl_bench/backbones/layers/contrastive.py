@@ -13,6 +13,7 @@ import scipy.sparse
 import torch
 
 from lgl_bench.core.types import FloatArray, Graph, IntArray
+from lgl_bench.kernels import scale_by_ends
 
 # Entries of an intermediate product that are held at once: about 400 MB.
 _MOST_ENTRIES = 32_000_000
@@ -89,21 +90,23 @@ class _Contrast(torch.autograd.Function):
         above = torch.zeros_like(below).index_add_(0, row, weighted)
         counts = above > 0
         losses = torch.where(counts, below.log() - above.clamp_min(1e-38).log(), 0.0)
-        ctx.save_for_backward(unit, below, above, weighted, row, at, counts)
+        ctx.save_for_backward(unit, below, above, weighted, row, col, counts)
         ctx.tau, ctx.e = tau, e
         return losses.sum() / len(unit)
 
     @staticmethod
     def backward(ctx: Any, outer: torch.Tensor) -> Any:
-        unit, below, above, weighted, row, at, counts = ctx.saved_tensors
+        unit, below, above, weighted, row, col, counts = ctx.saved_tensors
         scale = counts / (ctx.tau * len(unit)) * outer
-        # d loss / d sim_ij = scale_i (e_ij / below_i - gamma_ij e_ij / above_i), in the place of e: it is the one large
-        # matrix, and clearing a second one costs more than filling it. So there is no second backward pass.
+        # d loss / d sim_ij = scale_i (e_ij / below_i - gamma_ij e_ij / above_i), and as sim_ij depends on both ends its
+        # transpose is added: e is symmetric, which leaves one product. All of it in the place of e, the one large
+        # matrix: clearing a second one costs more than filling it. So there is no second backward pass.
         grad, ctx.e = ctx.e, None
-        grad *= (scale / below)[:, None]
-        grad.view(-1).index_add_(0, at, -weighted * (scale / above.clamp_min(1e-38))[row])
-        # Two products instead of adding the transpose, which would walk across the rows.
-        return grad @ unit + grad.T @ unit, None, None, None, None
+        share = scale / below
+        scale_by_ends(grad, share)
+        near = -weighted * (scale / above.clamp_min(1e-38))[row]
+        grad.view(-1).index_add_(0, row * len(unit) + col, near).index_add_(0, col * len(unit) + row, near)
+        return grad @ unit, None, None, None, None
 
 
 def contrastive_loss(

@@ -6,14 +6,12 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import dgl
-import dgl.ops
+import numpy as np
 import torch
 
-from lgl_bench.backbones.layers.block import Block
-from lgl_bench.backbones.layers.sparse import Matrix, to_matrix
+from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix, to_matrix
 from lgl_bench.core.types import Graph
-from lgl_bench.streams.tensors import to_dgl
+from lgl_bench.kernels import Arcs
 
 
 @dataclass(slots=True)
@@ -22,44 +20,52 @@ class Inputs:
 
     Attributes:
         features: Dense or sparse.
-        graph: A DGL graph with an arc each way for every edge, no self-loops.
-        weights: Weight of every arc of the graph with self-loops, in the order of `looped`; None means 1.
+        arcs: An arc each way for every edge, no self-loops.
+        weights: Weight of every arc of `looped`, in their order; None means 1.
         blocks: One sampled block per layer, if neighbours were sampled.
     """
 
     features: Matrix
-    graph: Any
+    arcs: Arcs
     weights: torch.Tensor | None = None
-    blocks: tuple[Block, ...] | None = None
-    _looped: Any = field(default=None, repr=False)
+    blocks: tuple[Arcs, ...] | None = None
+    _looped: Arcs | None = field(default=None, repr=False)
     _scale: torch.Tensor | None = field(default=None, repr=False)
+    _weighted: tuple[torch.Tensor, torch.Tensor] | None = field(default=None, repr=False)
 
     @property
-    def looped(self) -> Any:
-        """The graph with a self-loop at every vertex, appended after all other arcs."""
+    def num_vertices(self) -> int:
+        """Number of vertices of the graph."""
+        return self.arcs.num_targets
+
+    @property
+    def looped(self) -> Arcs:
+        """The arcs and a self-loop at every vertex, after its others."""
         if self._looped is None:
-            self._looped = dgl.add_self_loop(self.graph)
+            self._looped = self.arcs.with_loops()
         return self._looped
 
-    def block(self, layer: int) -> Any:
+    def block(self, layer: int) -> Arcs:
         """Where a layer passes messages: the sampled block, or the whole graph."""
-        return self.graph if self.blocks is None else self.blocks[layer]
+        return self.arcs if self.blocks is None else self.blocks[layer]
 
-    def degree_scale(self) -> torch.Tensor:
-        """1 / sqrt(degree + 1) of every vertex, as a column."""
-        if self._scale is None:
-            self._scale = (self.graph.in_degrees().float() + 1.0).rsqrt()[:, None]
-        return self._scale
-
-    def symmetric_norm(self) -> torch.Tensor:
-        """w_ij / sqrt(out_i in_j) for every arc i -> j of `looped`; out and in are sums of arc weights."""
-        graph = self.looped
-        weights = torch.ones(graph.num_edges(), device=graph.device) if self.weights is None else self.weights
+    def degree_scales(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """1 / sqrt(out_i) and 1 / sqrt(in_i) of every vertex, as columns: sums of the weights of arcs of `looped`."""
+        if self.weights is None:
+            if self._scale is None:
+                self._scale = (self.arcs.counts.float() + 1.0).rsqrt()[:, None]
+            return self._scale, self._scale
+        if self._weighted is not None:
+            return self._weighted
+        nothing = self.weights.new_zeros(self.num_vertices)
+        out_of = nothing.index_add(0, self.looped.sources, self.weights)
+        into = nothing.index_add(0, self.looped.targets, self.weights)
         # A sum of moved weights can reach 0 or less; the floor keeps the square root real.
-        into = dgl.ops.copy_e_sum(graph, weights).clamp_min(1e-6)
-        out_of = dgl.ops.copy_e_sum(dgl.reverse(graph), weights).clamp_min(1e-6)
-        norm: torch.Tensor = dgl.ops.e_mul_v(graph, dgl.ops.e_mul_u(graph, weights, out_of.rsqrt()), into.rsqrt())
-        return norm
+        return out_of.clamp_min(1e-6).rsqrt()[:, None], into.clamp_min(1e-6).rsqrt()[:, None]
+
+    def scaled(self) -> Inputs:
+        """The same inputs for one forward pass, whose layers share the degree scales."""
+        return self if self.weights is None else replace(self, _weighted=self.degree_scales())
 
     def to(self, device: str) -> Inputs:
         """The same inputs on another device."""
@@ -67,22 +73,44 @@ class Inputs:
             return self
         blocks = None if self.blocks is None else tuple(block.to(device) for block in self.blocks)
         weights = None if self.weights is None else self.weights.to(device)
-        return Inputs(self.features.to(device), self.graph.to(device), weights, blocks)
+        looped = None if blocks is not None else self.looped.to(device)
+        return Inputs(self.features.to(device), self.arcs.to(device), weights, blocks, looped)
 
     def moved(self, features: Matrix, weights: torch.Tensor | None) -> Inputs:
         """The same graph with other features and arc weights."""
-        return replace(self, features=features, weights=weights)
+        return replace(self, features=features, weights=weights, _weighted=None)
+
+    def to_dgl(self) -> Any:
+        """The arcs as a DGL graph, for a plugin that computes with it; DGL must be installed."""
+        import dgl
+
+        return dgl.graph((self.arcs.sources.long(), self.arcs.targets), num_nodes=self.num_vertices)
+
+    def to_pyg(self) -> Any:
+        """Features and arcs as a `torch_geometric.data.Data`; PyG must be installed. Sparse features become dense."""
+        from torch_geometric.data import Data
+
+        features = self.features.dense() if isinstance(self.features, SparseMatrix) else self.features
+        return Data(x=features, edge_index=torch.stack([self.arcs.sources.long(), self.arcs.targets]))
+
+    def to_torch_sparse(self) -> torch.Tensor:
+        """The arcs as a sparse matrix of ones in torch's CSR layout: row target, column source."""
+        ones = torch.ones(self.arcs.num_arcs, device=self.arcs.device)
+        size = (self.num_vertices, self.arcs.num_sources)
+        return torch.sparse_csr_tensor(self.arcs.starts, self.arcs.sources.long(), ones, size)
 
 
+# Many models read the same few graphs, and what a run reads again and again must not be prepared anew.
 _recent: OrderedDict[int, tuple[Graph, Inputs]] = OrderedDict()
 _KEPT = 6
 
 
 def inputs_of(graph: Graph) -> Inputs:
-    """The inputs of a graph; those of the last few graphs are kept, because many models read the same ones."""
+    """The inputs of a graph; those of the last few graphs are kept."""
     found = _recent.get(id(graph))
     if found is None:
-        found = graph, Inputs(to_matrix(graph.features), to_dgl(graph))
+        arcs = Arcs.of_edges(np.asarray(graph.edges), graph.num_vertices)
+        found = graph, Inputs(to_matrix(graph.features), arcs)
         _recent[id(graph)] = found
     _recent.move_to_end(id(graph))
     while len(_recent) > _KEPT:

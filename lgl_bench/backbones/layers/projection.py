@@ -25,6 +25,8 @@ class Projection(nn.Module):
 
     def forward(self, x: Matrix) -> torch.Tensor:
         """The map, of dense or sparse rows."""
+        if self.bias is not None and isinstance(x, torch.Tensor):
+            return torch.addmm(self.bias, x, self.weight)
         product = x @ self.weight
         return product if self.bias is None else product + self.bias
 

@@ -1,8 +1,4 @@
-"""Batches of training vertices with sampled neighbours; the samples depend on the seed alone.
-
-DGL's own sampler draws from one generator per thread, so its samples change with the number of threads; here every
-draw comes from torch's generator, whatever runs beside it.
-"""
+"""Batches of training vertices with sampled neighbours; the samples depend on the seed alone."""
 
 from __future__ import annotations
 
@@ -11,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from lgl_bench.backbones.layers.block import Block
+from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.backbones.walks.training_data import Epoch, TrainingData
-from lgl_bench.core.types import Graph, IntArray
+from lgl_bench.core.types import IntArray
+from lgl_bench.kernels import Arcs, sample_arcs
 
 if TYPE_CHECKING:
     from lgl_bench.backbones import Backbone
@@ -34,7 +30,7 @@ def sampled_batches(backbone: Backbone, data: TrainingData, batch: float, fanout
         fanouts: Neighbours kept per vertex and layer, the first layer first.
     """
     size = int(batch) if batch >= 1 else math.ceil(batch * len(data.vertices) - 1e-9)
-    sampler = NeighbourSampler(data.graph, fanouts)
+    sampler = NeighbourSampler(inputs_of(data.graph).arcs, fanouts)
 
     def epoch() -> Iterator[torch.Tensor]:
         for vertices in torch.split(data.vertices[torch.randperm(len(data.vertices))], size):
@@ -49,53 +45,19 @@ class NeighbourSampler:
     """Blocks of sampled neighbours for batches of vertices.
 
     Args:
-        graph: The graph to sample from.
+        arcs: Of the graph to sample from.
         fanouts: Neighbours kept per vertex and layer, the first layer first; all of them if there are fewer.
     """
 
-    def __init__(self, graph: Graph, fanouts: Sequence[int]) -> None:
-        order = np.argsort(graph.edges[1], kind="stable")
-        self.sources = graph.edges[0][order]
-        degrees = np.bincount(graph.edges[1], minlength=graph.num_vertices)
-        self.starts = np.concatenate([[0], np.cumsum(degrees)])
+    def __init__(self, arcs: Arcs, fanouts: Sequence[int]) -> None:
+        self.arcs = arcs
         self.fanouts = fanouts
-        self._place = np.full(graph.num_vertices, -1, dtype=np.int64)
+        self._place = np.full(arcs.num_sources, -1, dtype=np.int64)
 
-    def sample(self, seeds: IntArray) -> tuple[IntArray, tuple[Block, ...]]:
+    def sample(self, seeds: IntArray) -> tuple[IntArray, tuple[Arcs, ...]]:
         """The vertices whose features are read, and one block per layer, the last of which ends in the seeds."""
-        blocks: list[Block] = []
+        blocks: list[Arcs] = []
         for fanout in reversed(self.fanouts):
-            block, seeds = self._block(seeds, fanout)
+            block, seeds = sample_arcs(self.arcs, seeds, fanout, self._place)
             blocks.insert(0, block)
         return seeds, tuple(blocks)
-
-    def _block(self, targets: IntArray, fanout: int) -> tuple[Block, IntArray]:
-        counts = self.starts[targets + 1] - self.starts[targets]
-        first = np.cumsum(counts) - counts
-        row = np.repeat(np.arange(len(targets)), counts)
-        at = np.arange(len(row)) - first[row]
-        arcs = self.starts[targets][row] + at
-        crowded = counts > fanout
-        if crowded.any():
-            arcs = arcs[_kept(row, at, crowded, fanout)]
-            counts = np.minimum(counts, fanout)
-        read = self.sources[arcs]
-        # Targets first, as a layer expects them, then whoever else is read.
-        self._place[targets] = np.arange(len(targets))
-        others = np.unique(read[self._place[read] < 0])
-        vertices = np.concatenate([targets, others])
-        self._place[others] = np.arange(len(targets), len(vertices))
-        block = Block(np.concatenate([[0], np.cumsum(counts)]), self._place[read], len(vertices))
-        self._place[vertices] = -1
-        return block, vertices
-
-
-def _kept(row: IntArray, at: IntArray, crowded: npt.NDArray[np.bool_], fanout: int) -> npt.NDArray[np.bool_]:
-    """Which arcs stay: all of a vertex with few, a uniform draw of `fanout` of a crowded one's."""
-    keep = np.ones(len(row), dtype=np.bool_)
-    of_crowded = np.flatnonzero(crowded[row])
-    keys = torch.rand(len(of_crowded), dtype=torch.float64).numpy()
-    order = of_crowded[np.lexsort((keys, row[of_crowded]))]
-    # Rows stand together before and after sorting, so the i-th of a row in the new order has rank at[i].
-    keep[order] = at[of_crowded] < fanout
-    return keep

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import dgl
+import numpy as np
 import torch
 
-from lgl_bench.backbones.layers.block import Block
 from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
 from lgl_bench.backbones.layers.sparse import take_rows
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import Graph
+from lgl_bench.kernels import Arcs
 
 Epoch: TypeAlias = Callable[[], Iterator[torch.Tensor]]
 """The steps of one epoch: yields the loss of each, computed with the weights as they are when it is asked for."""
@@ -54,15 +54,13 @@ class TrainingData:
         """The whole graph."""
         return inputs_of(self.graph).to(self.device)
 
-    def rows(self, vertices: torch.Tensor, blocks: tuple[Block, ...] | None = None) -> Inputs:
+    def rows(self, vertices: torch.Tensor, blocks: tuple[Arcs, ...] | None = None) -> Inputs:
         """The features of some vertices, with the blocks that were sampled for them; without blocks, no arcs."""
         inputs = inputs_of(self.graph)
-        # What reads blocks does not read the graph, which costs too much to cut for every step.
-        graph = inputs.graph if blocks is not None else dgl.graph(([], []), num_nodes=len(vertices))
-        return Inputs(take_rows(inputs.features, vertices), graph, blocks=blocks).to(self.device)
+        none = Arcs.of_edges(np.empty((2, 0), dtype=np.int64), len(vertices))
+        return Inputs(take_rows(inputs.features, vertices), none, blocks=blocks).to(self.device)
 
     def subgraph(self, vertices: torch.Tensor) -> Inputs:
         """Some vertices, in this order, with the arcs between them."""
         inputs = inputs_of(self.graph)
-        graph = dgl.node_subgraph(inputs.graph, vertices, store_ids=False)
-        return Inputs(take_rows(inputs.features, vertices), graph).to(self.device)
+        return Inputs(take_rows(inputs.features, vertices), inputs.arcs.between(vertices)).to(self.device)

@@ -33,6 +33,7 @@ class Fact:
     N_NEW: Final = "n_new"
     FIT_SECONDS: Final = "fit_seconds"
     PEAK_MEMORY_MB: Final = "peak_memory_mb"
+    KERNELS: Final = "kernels"
     TUNING_TRIALS: Final = "tuning_trials"
     CHOSEN: Final = "chosen"
     TRUST: Final = "trust"
@@ -62,6 +63,7 @@ CLAIMED: Final = (
     Fact.SUBMITTER,
     *MADE_WITH[:-1],
     Fact.DEVICE,
+    Fact.KERNELS,
     Fact.GIT_COMMIT,
     Fact.FIT_SECONDS,
     Fact.PEAK_MEMORY_MB,

@@ -1,4 +1,4 @@
-"""A row of the leaderboard: what each column means, its type and its range. Version 2.
+"""A row of the leaderboard: what each column means, its type and its range. Version 3.
 
 A CSV has the columns of `Key`, then for each metric M the seven of `Figures` (`M_mean`, `M_std`, ...), then those of
 `Facts`, the last of which is `schema_version`. The headline metrics are always there; any other metric may be added,
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lgl_bench.grading.row_key import KEY, Key
 from lgl_bench.leaderboard.table.names import Suffix
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Count = Annotated[int, Field(ge=0)]
 Trust = Literal["printed", "self-reported", "recomputed", "rescored", "reproduced"]
@@ -25,6 +25,7 @@ TRUST: tuple[Trust, ...] = get_args(Trust)
 """In rising order: a paper says so; who ran it says so; every metric made again from the answers; every answer made
 again from the weights; every weight trained again."""
 Interval = Literal["bootstrap", "student", ""]
+Kernels = Literal["native", "torch", "dgl", ""]
 AboveFloor = Literal["yes", "no", "untested", "floor", ""]
 
 
@@ -62,6 +63,7 @@ class Facts(_ColumnRecord):
     )
     fit_seconds: Annotated[float, Field(ge=0)] | None = Field(description="training time of all its fits together")
     peak_memory_mb: Annotated[float, Field(ge=0)] | None = Field(description="most memory a worker held")
+    kernels: Kernels = Field(description="what computed its fits; empty if a paper or an older run does not say")
     tuning_trials: Count = Field(description="trials spent on hyperparameters")
     chosen: str = Field(description="what a selection chose")
     trust: Trust = Field(description="who has seen the number come about")
@@ -74,7 +76,7 @@ class Facts(_ColumnRecord):
     python: str = Field(description="version")
     device: str = Field(description="`cpu` or `cuda`")
     git_commit: str = Field(description="of the checkout the run was made in")
-    schema_version: Literal[2] = Field(description="of this table")
+    schema_version: Literal[3] = Field(description="of this table")
 
 
 HEADLINE = (

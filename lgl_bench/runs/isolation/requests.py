@@ -25,6 +25,8 @@ from lgl_bench.core.seeds import derive
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Task
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
+from lgl_bench.kernels.choice import kernels_on, thread_free, use_kernels
+from lgl_bench.kernels.threads import set_thread_count, thread_count
 from lgl_bench.runs.isolation.packing import copied
 from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, names_in, score_part, start_model
 from lgl_bench.thresholds import thresholds
@@ -44,9 +46,10 @@ class Request:
         before: The last task before it that was fitted, with the weights of its model.
         part: What is scored; None asks for the predicted classes.
         warm: Whether a fit goes on from the weights of `before`.
-        threads: Of every sum.
+        threads: See `use_threads`.
         device: Where a fit is computed.
         files: Plugin files to load first.
+        kernels: That compute; "" for those of this process.
     """
 
     method: Method
@@ -59,6 +62,7 @@ class Request:
     threads: int = 1
     device: str = "cpu"
     files: tuple[PluginFile, ...] = ()
+    kernels: str = ""
 
     def of(self, part: Part) -> Request:
         """The same model asked for a part."""
@@ -119,7 +123,12 @@ def answer_here(request: Request) -> Reply:
 
 def answer(request: Request) -> Reply:
     """Answers with the request's own objects, and leaves what plugins change in the process."""
-    use_threads(request.threads)
+    with use_kernels(request.kernels):
+        use_threads(request.threads, request.device)
+        return _answer(request)
+
+
+def _answer(request: Request) -> Reply:
     task, method, seed = request.task, request.method, request.seed
     before = None
     if request.before is not None:
@@ -135,16 +144,28 @@ def answer(request: Request) -> Reply:
 
 
 def warm_up() -> None:
-    """Has torch import what it leaves to the first step of an optimiser: a second that no unit is to be charged for."""
+    """Imports kernels, and what torch leaves to the first step of an optimiser: no unit is to be charged for that."""
+    kernels_on("cpu")
     weight = torch.nn.Parameter(torch.zeros(1))
     weight.grad = torch.zeros(1)
     torch.optim.Adam([weight], fused=True).step()
 
 
-def use_threads(count: int) -> None:
-    """Threads of torch, numpy and scikit-learn: sums of all of them change with threads."""
-    torch.set_num_threads(count)
-    threadpool_limits(count)
+def use_threads(count: int, device: str = "cpu") -> None:
+    """Sets how many threads compute on a device.
+
+    Sums of torch, numpy and scikit-learn change with threads. Those of native kernels do not: they take the threads,
+    and the others stay at one.
+    """
+    set_thread_count(count)
+    others = 1 if thread_free(device) else count
+    torch.set_num_threads(others)
+    threadpool_limits(others)
+
+
+def threads_in_use() -> int:
+    """How many threads compute on the CPU, as `use_threads` takes it."""
+    return thread_count() if thread_free() else torch.get_num_threads()
 
 
 def dump_weights(model: Model) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +17,9 @@ import pandas as pd
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
 from lgl_bench.core.files import temporary_folder
+from lgl_bench.kernels.choice import kernel_name, kernel_packages, use_kernels
+from lgl_bench.kernels.compiled import VARIABLE as COMPILED
+from lgl_bench.kernels.compiled import copy_compiled
 from lgl_bench.leaderboard.table.names import Fact
 from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.devices import device_named
@@ -77,7 +80,7 @@ def reproduce(
         detectors: Only rows of these.
         data_dir: Folder of the streams.
         tolerance: How far novelty and metrics may lie apart, and the share of predictions and decisions that may
-            differ. Exact equality takes the same torch and DGL.
+            differ. Exact equality takes the same torch, and the same numba or DGL that made the kernels.
         allow_network: Whether to go on if the network cannot be cut.
         unsafe: Whether to go on if files and processes of the reviewer cannot be kept out of reach either. Answers
             could then be copied from the bundle, so rows are compared, but not called reproduced.
@@ -97,9 +100,13 @@ def reproduce(
     if result.differences:
         return result
     plan = only(loaded.plan, detectors)
-    for device in {chain.device for chain in plan.units}:
-        device_named(device)
-    result.notes += _versions(loaded.description.provenance, tolerance)
+    kernels = {chain.kernels for chain in plan.units if chain.kernels}
+    for device, name in {(chain.device, chain.kernels) for chain in plan.units}:
+        with use_kernels(name):
+            kernel_name()  # raises if they cannot compute here
+            device_named(device)
+    packages = {package for name in kernels for package in kernel_packages(name)}
+    result.notes += _versions(loaded.description.provenance, packages, tolerance)
     data = data_folder(data_dir).resolve()
     streams = [data / name for name in loaded.description.streams]
     allowed = set(OPEN) if unsafe else {"network"} if allow_network else set()
@@ -165,19 +172,20 @@ def _warn_of(sandbox: Sandbox) -> list[str]:
 
 
 def _run(sandbox: Sandbox, order: RunAgainOrder, limits: Limits) -> None:
-    path = Path(sandbox.view.folder) / "order.json"
+    path, loops = Path(sandbox.view.folder) / "order.json", Path(sandbox.view.folder) / "loops"
     order.write(path)
+    copy_compiled(loops)
     command = ("-m", "lgl_bench.submissions.reproduce.again", str(path))
-    done = run_isolated(sandbox, command, limits, LGL_BENCH_DATA=order.data_dir)
+    done = run_isolated(sandbox, command, limits, LGL_BENCH_DATA=order.data_dir, **{COMPILED: str(loops)})
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
         raise LglBenchError(f"the method could not be run again: {' '.join(lines[-3:])[-1000:]}")
 
 
-def _versions(made: dict[str, str], tolerance: float) -> list[str]:
+def _versions(made: dict[str, str], packages: Iterable[str], tolerance: float) -> list[str]:
     own = provenance()
-    names = ("torch", "dgl", "numpy", "lgl_bench")
-    other = [f"{name} {made[name]} there, {own[name]} here" for name in names if made[name] != own[name]]
+    names = ("torch", *sorted(packages), "numpy", "lgl_bench")
+    other = [f"{name} {made.get(name)} there, {own[name]} here" for name in names if made.get(name) != own[name]]
     if not other:
         return []
     hint = "" if tolerance > EXACT else "; sums may differ in the last digits: --tolerance allows for that"

@@ -8,6 +8,7 @@ from itertools import product
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.grammar import plugin_name
+from lgl_bench.kernels.choice import kernel_packages
 from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, keys_today
 from lgl_bench.plans.methods import AUTO, MethodRow, Methods, row_texts, trained_heads
 from lgl_bench.plans.paper_presets import Preset, preset
@@ -62,8 +63,10 @@ def check_keys(plan: Plan, streams: dict[str, Stream], made: dict[str, str]) -> 
     A key depends on the sources of backbone and head and on versions: it can be checked only if these are the same.
     """
     ours = provenance()
-    names = ("lgl_bench", "torch", "dgl", "git_commit")
+    names = {"lgl_bench", "torch", "git_commit"}
+    names |= {name for chain in plan.units for name in kernel_packages(chain.kernels or None)}
     same = all(made.get(name) == ours[name] for name in names) and not ours["git_commit"].endswith("-dirty")
+    same &= all(chain.kernels for chain in plan.units)
     unknown: set[str] = set()
     agree: dict[str, list[bool]] = {}
     prefixes = {name: prefix_checksums(stream) for name, stream in streams.items()}

@@ -8,6 +8,7 @@ from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.backbones.layers.sparse import SparseMatrix
 from lgl_bench.backbones.walks.sampled import NeighbourSampler
 from lgl_bench.core.errors import PluginError
+from lgl_bench.kernels import neighbour_mean
 from tests.support.graphs import graph, random_graph
 from tests.support.walks import data_on
 
@@ -15,7 +16,7 @@ SQUARE = graph([(0, 1), (1, 2), (2, 3), (3, 0)], np.arange(4, dtype=np.float32)[
 
 
 def arcs(inputs):
-    return sorted(zip(*(ends.tolist() for ends in inputs.graph.edges()), strict=True))
+    return sorted(zip(*inputs.arcs.edges().tolist(), strict=True))
 
 
 def test_the_loss_is_the_heads_loss_of_the_labels_of_the_vertices():
@@ -38,11 +39,11 @@ def test_rows_hold_the_features_of_the_vertices_and_no_arcs_unless_blocks_were_s
     data = data_on(SQUARE, [0])
     plain = data.rows(torch.tensor([3, 1]))
     assert plain.features.tolist() == [[3.0], [1.0]]
-    assert plain.graph.num_nodes() == 2 and not arcs(plain) and plain.blocks is None
-    read, blocks = NeighbourSampler(SQUARE, [2]).sample(np.array([1]))
+    assert plain.num_vertices == 2 and not arcs(plain) and plain.blocks is None
+    read, blocks = NeighbourSampler(inputs_of(SQUARE).arcs, [2]).sample(np.array([1]))
     sampled = data.rows(torch.from_numpy(read), blocks)
     assert sampled.features.flatten().tolist() == [1.0, 0.0, 2.0]
-    assert sampled.block(0).mean(sampled.features).tolist() == [[1.0]]
+    assert neighbour_mean(sampled.block(0), sampled.features).tolist() == [[1.0]]
 
 
 def test_a_subgraph_keeps_the_order_of_the_vertices_and_the_arcs_between_them():

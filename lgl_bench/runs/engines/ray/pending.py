@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lgl_bench.core.versions import versions
+from lgl_bench.kernels.choice import kernel_packages
 from lgl_bench.runs.engines.base import Stopwatch
 from lgl_bench.runs.engines.ray.cluster import Node, RayCluster
 from lgl_bench.runs.engines.ray.task import Parcel, remote_function, source_digest
@@ -65,7 +66,7 @@ class Dispatcher:
     def __init__(
         self, cluster: RayCluster, streams: Mapping[str, Stream], conditions: Conditions, memory_limit: float | None
     ) -> None:
-        self.versions = versions("lgl_bench", "torch", "dgl")  # unit keys rest on them
+        self.versions = versions("lgl_bench", "torch", *kernel_packages())  # unit keys rest on them
         self.sources = source_digest()
         self._cluster, self._streams = cluster, streams
         self._conditions, self._memory_limit = conditions, memory_limit
