@@ -315,11 +315,11 @@ def attention_backward(
     grad,
     inner,
     to_product,
-    to_score,
+    to_target,
     first,
     last,
 ):
-    """The way back, source by source: to its messages and its source score, and to the score of every arc.
+    """The way back, source by source: to its messages and its source score; the scores of targets are added to.
 
     With s the softmax and d what dropout makes of it, d out / d score = s (d (message . grad) - out . grad), because
     the sum of s d (message . grad) over the arcs into a target is out . grad, which is `inner`. So no arc is kept from
@@ -363,7 +363,7 @@ def attention_backward(
                 to_message[k] = 0
             for i in range(begins[u], begins[u + 1]):
                 v, at = targets[i], (i - offset) * heads
-                received, whole, back, scores = grad[v], total[v], inner[v], to_score[places[i]]
+                received, whole, back, into = grad[v], total[v], inner[v], to_target[v]
                 for h in range(heads):
                     softmax, keep = share[at + h] / whole[h], np.float32(1)
                     if dropped > 0:
@@ -373,7 +373,7 @@ def attention_backward(
                         along += message[column + k] * received[column + k]
                         to_message[column + k] += weight * received[column + k]
                     found = softmax * (keep * along - back[h]) * score[at + h]
-                    scores[h] = found
+                    into[h] += found
                     to_source[h] += found
         low = high
 
@@ -388,18 +388,6 @@ def row_products(one, other, heads, out, first, last):
             for k in range(h * width, h * width + width):
                 total += one[v, k] * other[v, k]
             out[v, h] = total
-
-
-@_compiled
-def arc_totals(starts, values, out, column, first, last):
-    """out[v, column + h] = sum of values[arc, h] over the arcs into v."""
-    heads = values.shape[1]
-    for v in range(first, last):
-        for h in range(heads):
-            out[v, column + h] = 0
-        for arc in range(starts[v], starts[v + 1]):
-            for h in range(heads):
-                out[v, column + h] += values[arc, h]
 
 
 # dense matrices

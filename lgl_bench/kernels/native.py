@@ -10,10 +10,12 @@ import torch
 
 from lgl_bench.kernels import loops
 from lgl_bench.kernels.arcs import Arcs
-from lgl_bench.kernels.threads import in_threads
+from lgl_bench.kernels.threads import in_ranges, in_threads
 
 # Up to this many sums, the way back adds to them arc by arc: they stay in the cache, and no arc is sorted anew.
 _MAX_SCATTERED = 1 << 20
+# The way back through attention adds to the scores of targets, for ranges of sources of about so many arcs each.
+_RANGE, _MAX_RANGES = 100_000, 8
 _DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -88,14 +90,19 @@ class _Attention(torch.autograd.Function):
         inner = torch.empty_like(peak)
         in_threads(loops.row_products, (_np(grad), _np(out), heads, _np(inner)), starts)
         begins, targets, places = (_np(part) for part in arcs.outgoing)
-        to_product = torch.empty_like(product)
-        to_product[:, -heads:] = 0.0  # vertices that are read and not computed have no score as a target
-        to_score = product.new_empty(arcs.num_arcs, heads)
+        to_product, to_target = torch.empty_like(product), torch.zeros_like(peak)
         known = (_np(product), *settings, _np(peak), _np(total), _np(grad), _np(inner))
-        parts = (begins, targets, places, *known, _np(to_product), _np(to_score))
-        in_threads(loops.attention_backward, parts, begins)
-        into = (starts, _np(to_score), _np(to_product), product.shape[1] - heads)
-        in_threads(loops.arc_totals, into, starts)
+        parts = (begins, targets, places, *known, _np(to_product))
+
+        def back(first: int, last: int) -> torch.Tensor:
+            part = torch.zeros_like(to_target)
+            loops.attention_backward(*parts, _np(part), first, last)
+            return part
+
+        for part in in_ranges(back, begins, min(max(arcs.num_arcs // _RANGE, 1), _MAX_RANGES)):
+            to_target += part
+        to_product[: arcs.num_targets, -heads:] = to_target
+        to_product[arcs.num_targets :, -heads:] = 0.0  # what is read and not computed has no score as a target
         return None, to_product, None, None, None
 
 

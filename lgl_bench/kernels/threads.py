@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 # Less work than this is done by one thread sooner than it is shared out.
 _MIN_ARCS = 20_000
 
+_Result = TypeVar("_Result")
 _count = 1
 _pool: ThreadPoolExecutor | None = None
 
@@ -47,15 +48,35 @@ def in_threads(loop: Callable[..., Any], arguments: tuple[Any, ...], starts: Any
         arguments: Of the loop.
         starts: Number of arcs before each row, and in all.
     """
-    global _pool
-    rows = len(starts) - 1
     if _count == 1 or starts[-1] < _MIN_ARCS:
-        loop(*arguments, 0, rows)
+        loop(*arguments, 0, len(starts) - 1)
         return
+    for done in [_threads().submit(loop, *arguments, first, last) for first, last in _ranges(starts, _count)]:
+        done.result()
+
+
+def in_ranges(work: Callable[[int, int], _Result], starts: Any, count: int) -> Iterator[_Result]:
+    """What some work returns for ranges of rows, in their order; their number does not depend on that of threads.
+
+    Args:
+        work: Takes the first row and the one after the last; it holds no lock of Python.
+        starts: Number of arcs before each row, and in all.
+        count: Number of ranges, each with about as many arcs.
+    """
+    ranges = _ranges(starts, count)
+    if _count == 1 or count == 1:
+        return (work(first, last) for first, last in ranges)
+    return _threads().map(work, *zip(*ranges, strict=True))
+
+
+def _threads() -> ThreadPoolExecutor:
+    global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(_count, thread_name_prefix="kernel")
-    cuts = [bisect_left(starts, part * starts[-1] // _count) for part in range(1, _count)]
-    bounds = [0, *cuts, rows]
-    ranges = zip(bounds[:-1], bounds[1:], strict=True)
-    for done in [_pool.submit(loop, *arguments, first, last) for first, last in ranges]:
-        done.result()
+    return _pool
+
+
+def _ranges(starts: Any, count: int) -> list[tuple[int, int]]:
+    cuts = [bisect_left(starts, part * starts[-1] // count) for part in range(1, count)]
+    bounds = [0, *cuts, len(starts) - 1]
+    return list(zip(bounds[:-1], bounds[1:], strict=True))

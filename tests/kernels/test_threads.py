@@ -6,9 +6,10 @@ import threading
 
 import numpy as np
 import pytest
+import torch
 
-from lgl_bench.kernels import set_thread_count, thread_count
-from lgl_bench.kernels.threads import in_threads
+from lgl_bench.kernels import Arcs, native, set_thread_count, thread_count
+from lgl_bench.kernels.threads import in_ranges, in_threads
 
 
 @pytest.fixture(autouse=True)
@@ -87,3 +88,27 @@ def test_what_goes_wrong_in_a_thread_is_raised_where_it_is_asked_for():
     with pytest.raises(ValueError, match="wrong row"):
         in_threads(loop, (), np.array([0, 30_000, 60_000]))
     assert len(called(np.array([0, 30_000, 60_000]))[0]) == 2
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_number_of_ranges_is_the_one_asked_for_and_results_come_in_their_order(count):
+    set_thread_count(count)
+    found = list(in_ranges(lambda first, last: (first, last), np.arange(0, 100_001, 1000), 4))
+    assert found == [(0, 25), (25, 50), (50, 75), (75, 100)]
+
+
+def test_attention_of_several_ranges_is_the_same_bit_by_bit_and_that_of_one_range(monkeypatch):
+    rng = np.random.default_rng(0)
+    arcs = Arcs.of_edges(rng.integers(0, 300, (2, 30_000)), 300).with_loops()
+    product = torch.from_numpy(rng.standard_normal((300, 3 * 5 + 6)).astype(np.float32)).requires_grad_()
+    outer = torch.from_numpy(rng.standard_normal((300, 15)).astype(np.float32))
+
+    def gradient() -> torch.Tensor:
+        return torch.autograd.grad((native.attention(arcs, product, 3, 0.2, (7, 20_000)) * outer).sum(), product)[0]
+
+    whole = gradient()
+    monkeypatch.setattr(native, "_RANGE", 5000)
+    parts = gradient()
+    assert torch.allclose(whole, parts, atol=1e-5)
+    set_thread_count(3)
+    assert torch.equal(parts, gradient())
