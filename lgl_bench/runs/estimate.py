@@ -55,7 +55,7 @@ _STEP = 0.001
 _FIT = 0.03
 # Scoring, deciding and grading beside an hour of training, in hours.
 _SCORING = 0.25
-# What a worker holds before it has read anything: Python, torch and DGL.
+# What a worker holds before it has read anything: Python, torch and the kernels.
 _WORKER_MB = 450
 # Every batch reads a large part of the graph, so that from so many on no work is added.
 _MAX_PASSES = 5
