@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from lgl_bench.kernels.arcs import Arcs, Outgoing
+from lgl_bench.kernels.arcs import Arcs, Outgoing, arc_ends, arcs_between, take_arcs
 from lgl_bench.kernels.choice import kernel_name, kernels_on
 from lgl_bench.kernels.random_bits import draw_seed
 from lgl_bench.kernels.sampling import sample_arcs
@@ -18,6 +18,8 @@ from lgl_bench.kernels.threads import set_thread_count, thread_count
 __all__ = [
     "Arcs",
     "Outgoing",
+    "arc_ends",
+    "arcs_between",
     "attention",
     "dropout",
     "kernel_name",
@@ -26,6 +28,7 @@ __all__ = [
     "sample_arcs",
     "scale_by_ends",
     "set_thread_count",
+    "take_arcs",
     "thread_count",
     "weighted_sum",
 ]

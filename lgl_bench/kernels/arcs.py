@@ -110,31 +110,34 @@ class Arcs:
         starts, sources = with_loops(self.starts.numpy(), self.sources.numpy())
         return Arcs(torch.from_numpy(starts), torch.from_numpy(sources), self.num_sources)
 
-    def between(self, vertices: torch.Tensor) -> Arcs:
-        """The arcs between some vertices, which are numbered in their order."""
-        from lgl_bench.kernels.loops import between
-
-        place = np.full(self.num_sources, -1, dtype=np.int64)
-        starts, sources = between(self.starts.numpy(), self.sources.numpy(), vertices.numpy(), place)
-        return Arcs(torch.from_numpy(starts), torch.from_numpy(sources), len(vertices), sampled=True)
-
     def head(self, targets: int) -> Arcs:
         """The arcs into the first targets, in the same memory."""
         starts = self.starts[: targets + 1]
         return Arcs(starts, self.sources[: int(starts[-1])], self.num_sources, self.sampled)
 
-    def take(self, rows: torch.Tensor, values: torch.Tensor) -> tuple[Arcs, torch.Tensor]:
-        """The arcs into some targets, in this order, from the same sources, and their values."""
-        from lgl_bench.kernels.loops import take_rows
-
-        starts, sources, values_ = take_rows(self.starts.numpy(), self.sources.numpy(), values.numpy(), rows.numpy())
-        taken = Arcs(torch.from_numpy(starts), torch.from_numpy(sources), self.num_sources, sampled=True)
-        return taken, torch.from_numpy(values_)
-
     def to(self, device: str) -> Arcs:
         """The same arcs on another device."""
         return Arcs(self.starts.to(device), self.sources.to(device), self.num_sources, self.sampled)
 
-    def edges(self) -> IntArray:
-        """The arcs, (2, arcs) from and to, sorted by target."""
-        return np.stack([self.sources.numpy().astype(np.int64), self.targets.numpy()])
+
+def arcs_between(arcs: Arcs, vertices: torch.Tensor) -> Arcs:
+    """The arcs between some vertices, which are numbered in their order."""
+    from lgl_bench.kernels.loops import between
+
+    place = np.full(arcs.num_sources, -1, dtype=np.int64)
+    starts, sources = between(arcs.starts.numpy(), arcs.sources.numpy(), vertices.numpy(), place)
+    return Arcs(torch.from_numpy(starts), torch.from_numpy(sources), len(vertices), sampled=True)
+
+
+def take_arcs(arcs: Arcs, rows: torch.Tensor, values: torch.Tensor) -> tuple[Arcs, torch.Tensor]:
+    """The arcs into some targets, in this order, from the same sources, and their values."""
+    from lgl_bench.kernels.loops import take_rows
+
+    starts, sources, taken = take_rows(arcs.starts.numpy(), arcs.sources.numpy(), values.numpy(), rows.numpy())
+    found = Arcs(torch.from_numpy(starts), torch.from_numpy(sources), arcs.num_sources, sampled=True)
+    return found, torch.from_numpy(taken)
+
+
+def arc_ends(arcs: Arcs) -> IntArray:
+    """The arcs, (2, arcs) from and to, sorted by target."""
+    return np.stack([arcs.sources.numpy().astype(np.int64), arcs.targets.numpy()])

@@ -301,6 +301,32 @@ def attention(starts, sources, product, heads, slope, seed, dropped, out, peak, 
 
 
 @_compiled
+def _attention_again(begins, targets, places, product, settings, peak, first, last, share, score, drawn):
+    """For the arcs out of some sources: exponents, slopes of the leaky ReLU, and whether dropout kept them."""
+    heads, slope, seed, dropped = settings
+    at_source, at_target = product.shape[1] - 2 * heads, product.shape[1] - heads
+    offset, size = begins[first], (begins[last] - begins[first]) * heads
+    for u in range(first, last):
+        source = product[u, at_source:at_target]
+        for i in range(begins[u], begins[u + 1]):
+            target, highest = product[targets[i], at_target:], peak[targets[i]]
+            at, place = (i - offset) * heads, np.uint32(places[i]) * np.uint32(heads)
+            to_share, to_score, to_place = share[at : at + heads], score[at : at + heads], drawn[at : at + heads]
+            for h in range(heads):
+                z = source[h] + target[h]
+                to_score[h] = z
+                to_share[h] = max(z, z * slope) - highest[h]
+                to_place[h] = place + np.uint32(h)
+    for j in range(size):
+        share[j] = _exp(share[j])
+    for j in range(size):
+        score[j] = np.float32(1) if score[j] > 0 else slope
+    if dropped > 0:
+        for j in range(size):
+            drawn[j] = np.uint32(1) if _bits(seed, drawn[j]) >= dropped else np.uint32(0)
+
+
+@_compiled
 def attention_backward(
     begins,
     targets,
@@ -338,25 +364,9 @@ def attention_backward(
         high = low + 1
         while high < last and begins[high + 1] - begins[low] <= most:
             high += 1
-        offset, size = begins[low], (begins[high] - begins[low]) * heads
-        for u in range(low, high):
-            source = product[u, at_source:at_target]
-            for i in range(begins[u], begins[u + 1]):
-                target, highest = product[targets[i], at_target:], peak[targets[i]]
-                at, place = (i - offset) * heads, np.uint32(places[i]) * np.uint32(heads)
-                to_share, to_z, to_place = share[at : at + heads], score[at : at + heads], drawn[at : at + heads]
-                for h in range(heads):
-                    z = source[h] + target[h]
-                    to_z[h] = z
-                    to_share[h] = max(z, z * slope) - highest[h]
-                    to_place[h] = place + np.uint32(h)
-        for j in range(size):
-            share[j] = _exp(share[j])
-        for j in range(size):
-            score[j] = np.float32(1) if score[j] > 0 else slope
-        if dropped > 0:
-            for j in range(size):
-                drawn[j] = np.uint32(1) if _bits(seed, drawn[j]) >= dropped else np.uint32(0)
+        offset = begins[low]
+        settings = (heads, slope, seed, dropped)
+        _attention_again(begins, targets, places, product, settings, peak, low, high, share, score, drawn)
         for u in range(low, high):
             message, to_message, to_source = product[u], to_product[u], to_product[u, at_source:at_target]
             for k in range(heads * width + heads):

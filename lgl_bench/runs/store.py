@@ -29,16 +29,17 @@ from lgl_bench.runs.run_folder import RUN_AGAIN, RunFolder, exists, parquet_byte
 _RECORD, _WEIGHTS = "fit.json", "model.safetensors"
 
 
+def record_path(folder: Path, key: str) -> Path:
+    """Where a run folder has the record of a fit."""
+    return folder / "fits" / key / _RECORD
+
+
 class RunStore(RunFolder):
     """The fits of a run folder and their answers."""
 
-    def record_path(self, key: str) -> Path:
-        """Where the record of a fit stands."""
-        return self.folder / "fits" / key / _RECORD
-
     def fit(self, key: str) -> FitRecord | None:
         """The record of a fit; None if there is none."""
-        path = self.record_path(key)
+        path = record_path(self.folder, key)
         if not exists(path):
             return None
         data = read_file(path)

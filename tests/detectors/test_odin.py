@@ -11,6 +11,7 @@ from lgl_bench.backbones.layers.sparse import SparseMatrix
 from lgl_bench.core.errors import PluginError
 from lgl_bench.detectors.odin import Odin, confidence
 from lgl_bench.detectors.perturb import feature_scale, perturbed
+from lgl_bench.kernels import arc_ends
 from lgl_bench.training.model import build_model
 from tests.support.graphs import graph, random_graph, to_sparse
 from tests.support.stubs import fitted
@@ -40,7 +41,7 @@ def gcn(features=4, seed=0):
 
 
 def looped_arcs(g):
-    return inputs_of(g).looped.edges()
+    return arc_ends(inputs_of(g).looped)
 
 
 def logits_by_hand(model, x, arcs, weights):

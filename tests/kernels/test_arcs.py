@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lgl_bench.core.errors import DataError
-from lgl_bench.kernels import Arcs, arcs
+from lgl_bench.kernels import Arcs, arc_ends, arcs, arcs_between, take_arcs
 
 # Into 0 from 2 and 1, into 1 nothing, into 2 from 0, twice from 3 and from itself, into 3 from 0.
 EDGES = np.array([[2, 3, 0, 1, 3, 2, 0], [0, 2, 2, 0, 2, 2, 3]])
@@ -26,7 +26,7 @@ def test_arcs_in_any_order_are_sorted_by_target_and_keep_their_order_into_one():
     assert listed(found) == [[2, 1], [], [3, 0, 3, 2], [0]]
     assert (found.num_targets, found.num_sources, found.num_arcs, found.sampled) == (4, 4, 7, False)
     assert found.starts.dtype == torch.int64 and found.sources.dtype == torch.int32
-    assert found.edges().tolist() == [[2, 1, 3, 0, 3, 2, 0], [0, 0, 2, 2, 2, 2, 3]]
+    assert arc_ends(found).tolist() == [[2, 1, 3, 0, 3, 2, 0], [0, 0, 2, 2, 2, 2, 3]]
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32])
@@ -42,7 +42,7 @@ def test_a_graph_without_edges_has_vertices_without_arcs(vertices):
     assert listed(found) == [[]] * vertices and found.num_arcs == 0
     assert listed(found.with_loops()) == [[v] for v in range(vertices)]
     assert found.outgoing.begins.tolist() == [0] * (vertices + 1)
-    assert found.targets.tolist() == [] and found.edges().shape == (2, 0)
+    assert found.targets.tolist() == [] and arc_ends(found).shape == (2, 0)
 
 
 def test_more_arcs_than_32_bits_can_count_are_refused(monkeypatch):
@@ -81,15 +81,15 @@ def test_sources_that_are_no_targets_are_in_the_order_by_source_too():
 
 
 def test_arcs_between_some_vertices_are_numbered_in_their_order():
-    found = made().between(torch.tensor([3, 2, 1]))
+    found = arcs_between(made(), torch.tensor([3, 2, 1]))
     assert listed(found) == [[], [0, 0, 1], []]
     assert found.num_sources == 3 and found.sampled
-    assert listed(made().between(torch.arange(4))) == listed(made())
-    assert listed(made().between(torch.empty(0, dtype=torch.int64))) == []
+    assert listed(arcs_between(made(), torch.arange(4))) == listed(made())
+    assert listed(arcs_between(made(), torch.empty(0, dtype=torch.int64))) == []
 
 
 def test_rows_are_taken_in_their_order_with_their_values_as_often_as_they_are_named():
-    found, values = made().take(torch.tensor([3, 2, 1, 3]), torch.arange(7.0))
+    found, values = take_arcs(made(), torch.tensor([3, 2, 1, 3]), torch.arange(7.0))
     assert listed(found) == [[0], [3, 0, 3, 2], [], [0]]
     assert values.tolist() == [6.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     assert found.num_sources == 4 and found.sampled

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from lgl_bench.core.types import Features, Sparse
-from lgl_bench.kernels import Arcs, neighbour_sum, weighted_sum
+from lgl_bench.kernels import Arcs, neighbour_sum, take_arcs, weighted_sum
 from lgl_bench.streams.tensors import shared_tensor
 
 # Below this share of non-zero values, and from this many columns on, the sparse product is the cheaper one.
@@ -66,7 +66,7 @@ class SparseMatrix:
 
     def take(self, rows: torch.Tensor) -> SparseMatrix:
         """Some of the rows."""
-        return SparseMatrix(*self.arcs.take(rows, self.values), self.ones)
+        return SparseMatrix(*take_arcs(self.arcs, rows, self.values), self.ones)
 
     def to(self, device: str) -> SparseMatrix:
         """The same matrix on another device."""

@@ -13,7 +13,7 @@ from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
 from lgl_bench.backbones.layers.sparse import take_rows
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import Graph
-from lgl_bench.kernels import Arcs
+from lgl_bench.kernels import Arcs, arcs_between
 
 Epoch: TypeAlias = Callable[[], Iterator[torch.Tensor]]
 """The steps of one epoch: yields the loss of each, computed with the weights as they are when it is asked for."""
@@ -63,4 +63,4 @@ class TrainingData:
     def subgraph(self, vertices: torch.Tensor) -> Inputs:
         """Some vertices, in this order, with the arcs between them."""
         inputs = inputs_of(self.graph)
-        return Inputs(take_rows(inputs.features, vertices), inputs.arcs.between(vertices)).to(self.device)
+        return Inputs(take_rows(inputs.features, vertices), arcs_between(inputs.arcs, vertices)).to(self.device)

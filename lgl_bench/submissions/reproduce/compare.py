@@ -10,7 +10,7 @@ from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.table.names import BOARD_FILE, MADE_WITH, Fact
 from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.answer_columns import neighbour_column, novelty_column
-from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.store import record_path
 from lgl_bench.submissions.bundle.layout import BundleError, answers_file, fit_file, limit_of
 from lgl_bench.submissions.bundle.loading import LoadedBundle
 from lgl_bench.submissions.bundle.opening import read_fit
@@ -63,7 +63,7 @@ def _compare_unit(loaded: LoadedBundle, key: str, out: Path, scored: list[str], 
     here = bundle.fit(key)
     if here is None:
         return []
-    there = read_fit(_read_plain_file(RunStore(out).record_path(key), place), f"{place}, made again,")
+    there = read_fit(_read_plain_file(record_path(out, key), place), f"{place}, made again,")
     if here.status != there.status:
         return [f"{place} has status {here.status}; run again it is '{there.status}'"]
     if here.status != "ok" or name not in bundle:

@@ -100,13 +100,7 @@ def reproduce(
     if result.differences:
         return result
     plan = only(loaded.plan, detectors)
-    kernels = {chain.kernels for chain in plan.units if chain.kernels}
-    for device, name in {(chain.device, chain.kernels) for chain in plan.units}:
-        with use_kernels(name):
-            kernel_name()  # raises if they cannot compute here
-            device_named(device)
-    packages = {package for name in kernels for package in kernel_packages(name)}
-    result.notes += _versions(loaded.description.provenance, packages, tolerance)
+    result.notes += _versions(loaded.description.provenance, _computing(plan), tolerance)
     data = data_folder(data_dir).resolve()
     streams = [data / name for name in loaded.description.streams]
     allowed = set(OPEN) if unsafe else {"network"} if allow_network else set()
@@ -120,6 +114,16 @@ def reproduce(
         result.differences += _compare_again(path, loaded, plan, out, tolerance)
     _note_trust(result, plan, sandbox)
     return result
+
+
+def _computing(plan: Plan) -> set[str]:
+    """Packages that compute a plan; raises if its kernels or devices are not to be had here."""
+    for device, name in {(chain.device, chain.kernels) for chain in plan.units}:
+        with use_kernels(name):
+            kernel_name()
+            device_named(device)
+    kernels = {chain.kernels for chain in plan.units if chain.kernels}
+    return {package for name in kernels for package in kernel_packages(name)}
 
 
 def _check_request(tolerance: float, plugins: Sequence[Path]) -> None:

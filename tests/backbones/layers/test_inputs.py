@@ -10,6 +10,7 @@ from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
 from lgl_bench.backbones.layers.sparse import SparseMatrix
 from lgl_bench.backbones.walks.sampled import NeighbourSampler
 from lgl_bench.core.types import Graph, Sparse
+from lgl_bench.kernels import arc_ends
 from tests.support.graphs import dense_adjacency, graph, random_graph
 
 
@@ -22,7 +23,7 @@ def with_sparse(g: Graph) -> Inputs:
 def test_arc_weights_of_a_gcn_are_normalised_by_their_own_sums():
     g = graph([(0, 1)], np.eye(2, dtype=np.float32))
     inputs = inputs_of(g)
-    arcs = list(zip(*inputs.looped.edges().tolist(), strict=True))
+    arcs = list(zip(*arc_ends(inputs.looped).tolist(), strict=True))
     given = {(0, 1): 2.0, (1, 0): 1.0, (0, 0): 1.0, (1, 1): 3.0}
     moved = inputs.moved(inputs.features, torch.tensor([given[arc] for arc in arcs]))
     out, into = {0: 3.0, 1: 4.0}, {0: 2.0, 1: 5.0}
@@ -51,7 +52,7 @@ def test_the_inputs_of_a_graph_are_made_once():
 
 def test_loops_are_added_to_every_vertex_the_isolated_one_too():
     g = random_graph()
-    u, v = inputs_of(g).looped.edges()
+    u, v = arc_ends(inputs_of(g).looped)
     found = np.zeros((g.num_vertices, g.num_vertices))
     np.add.at(found, (v, u), 1)
     assert np.array_equal(found, dense_adjacency(g) + np.eye(g.num_vertices))
@@ -66,12 +67,12 @@ def test_other_libraries_get_the_same_arcs_and_features(sparse):
     dgl = pytest.importorskip("dgl")
     found = inputs.to_dgl()
     assert isinstance(found, dgl.DGLGraph) and found.num_nodes() == 30
-    assert np.array_equal(np.stack([ends.numpy() for ends in found.edges()]), inputs.arcs.edges())
+    assert np.array_equal(np.stack([ends.numpy() for ends in found.edges()]), arc_ends(inputs.arcs))
 
     pytest.importorskip("torch_geometric")
     data = inputs.to_pyg()
     assert data.num_nodes == 30 and data.is_undirected()
-    assert np.array_equal(data.edge_index.numpy(), inputs.arcs.edges())
+    assert np.array_equal(data.edge_index.numpy(), arc_ends(inputs.arcs))
     assert np.array_equal(data.x.numpy(), g.features.dense() if sparse else g.features)
 
 

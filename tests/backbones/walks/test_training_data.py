@@ -8,7 +8,7 @@ from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.backbones.layers.sparse import SparseMatrix
 from lgl_bench.backbones.walks.sampled import NeighbourSampler
 from lgl_bench.core.errors import PluginError
-from lgl_bench.kernels import neighbour_mean
+from lgl_bench.kernels import arc_ends, neighbour_mean
 from tests.support.graphs import graph, random_graph
 from tests.support.walks import data_on
 
@@ -16,7 +16,7 @@ SQUARE = graph([(0, 1), (1, 2), (2, 3), (3, 0)], np.arange(4, dtype=np.float32)[
 
 
 def arcs(inputs):
-    return sorted(zip(*inputs.arcs.edges().tolist(), strict=True))
+    return sorted(zip(*arc_ends(inputs.arcs).tolist(), strict=True))
 
 
 def test_the_loss_is_the_heads_loss_of_the_labels_of_the_vertices():
