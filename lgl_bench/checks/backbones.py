@@ -8,11 +8,11 @@ import torch
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.checks.failure import require
 from lgl_bench.checks.planted import SMALL, Bench, backbone_parameters, bench, renumbered, without_edges
-from lgl_bench.core.types import Graph
+from lgl_bench.core.types import Graph, TrainingParameters
 from lgl_bench.metrics.classification import accuracy
 from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import Model, build_model
-from lgl_bench.training.trainer import TrainingParameters, seeded, train
+from lgl_bench.training.trainer import seeded, train
 
 _FEW = TrainingParameters(epochs=3, lr=0.02)
 

@@ -8,13 +8,13 @@ from functools import cache
 
 import numpy as np
 
-from lgl_bench.core.types import BoolArray, Graph, IntArray, Snapshot, Task, Truth
+from lgl_bench.core.types import BoolArray, Graph, IntArray, Snapshot, Task, TrainingParameters, Truth
 from lgl_bench.detectors import Calibration
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.stream import Stream, StreamInfo, reorder
 from lgl_bench.training.model import Model, build_model
-from lgl_bench.training.trainer import TrainingParameters, seeded, train
+from lgl_bench.training.trainer import seeded, train
 
 TRAINING = TrainingParameters(epochs=60, lr=0.02)
 SMALL = {"hidden": 32, "layers": 2, "dropout": 0.3}

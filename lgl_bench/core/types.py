@@ -6,11 +6,13 @@ metrics and to nobody else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from lgl_bench.core.errors import UsageError
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -222,3 +224,31 @@ class Value:
 
     value: float | None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingParameters:
+    """How a model is fitted.
+
+    Attributes:
+        epochs: Walks over the training vertices.
+        lr: Learning rate of Adam.
+        steps: Most steps of the optimiser, in the middle of an epoch too; None for no limit.
+        warm_steps: The same for a model that goes on from weights of an earlier year.
+    """
+
+    epochs: int = 200
+    lr: float = 0.01
+    steps: int | None = None
+    warm_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or not 0 < self.lr <= 1e30:
+            raise UsageError(f"epochs = {self.epochs}, lr = {self.lr}: both must be positive and finite")
+        for name, steps in (("steps", self.steps), ("warm_steps", self.warm_steps)):
+            if steps is not None and steps < 1:
+                raise UsageError(f"{name} = {steps}: it must be at least 1")
+
+    def continued(self) -> TrainingParameters:
+        """Those of a fit that goes on from weights of an earlier year."""
+        return replace(self, steps=self.warm_steps)

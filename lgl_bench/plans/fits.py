@@ -16,11 +16,11 @@ from typing import Any, Literal
 from lgl_bench.backbones import backbones
 from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
 from lgl_bench.core.registry import Registry
+from lgl_bench.core.types import TrainingParameters
 from lgl_bench.core.versions import versions
 from lgl_bench.heads import heads
 from lgl_bench.kernels.choice import Name, kernel_name, kernel_packages
 from lgl_bench.protocols import Protocol, protocols
-from lgl_bench.training.trainer import TrainingParameters
 
 STORE_FORMAT = 3
 FIT_CODE = ("protocols", "backbones", "heads", "kernels", "training")

@@ -17,8 +17,8 @@ from typing import Any
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Constant, Expression
 from lgl_bench.core.grammar import plugin_name
+from lgl_bench.core.types import TrainingParameters
 from lgl_bench.streams.catalogue import TWIN
-from lgl_bench.training.trainer import TrainingParameters
 
 STATIC = ("cora", "citeseer", "pubmed")
 TEMPORAL = ("dblp-easy", "dblp-hard", "ogb-arxiv")

@@ -30,9 +30,9 @@ from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.expressions import Constant, Expression, parse
 from lgl_bench.core.files import clear_leftovers, locked, write_text
 from lgl_bench.core.toml import LONGEST_PATH, read_toml
+from lgl_bench.core.types import TrainingParameters
 from lgl_bench.core.validation import Flag, Line, Number, Whole, Word, first_problem
 from lgl_bench.plans.paper_presets import Preset
-from lgl_bench.training.trainer import TrainingParameters
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _MAX_ENTRIES = 10_000

@@ -9,7 +9,7 @@ import torch
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.registry import load_plugin
-from lgl_bench.core.types import Graph
+from lgl_bench.core.types import Graph, TrainingParameters
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.plans.paper_presets import Preset
@@ -19,7 +19,6 @@ from lgl_bench.report.parity.switches import published_code
 from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.scoring import Method
 from lgl_bench.training.model import build_model
-from lgl_bench.training.trainer import TrainingParameters
 from tests.support.answers import aurocs
 from tests.support.bundles import plugins_forgotten
 from tests.support.graphs import random_graph, small_stream, to_sparse

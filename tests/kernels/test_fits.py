@@ -11,10 +11,11 @@ import torch
 
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.backbones.layers.sparse import SparseMatrix
+from lgl_bench.core.types import TrainingParameters
 from lgl_bench.kernels.choice import VARIABLE
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.training.model import build_model
-from lgl_bench.training.trainer import TrainingParameters, seeded, train
+from lgl_bench.training.trainer import seeded, train
 from tests.support.graphs import small_stream, to_sparse
 
 OTHERS = ["torch", *(["dgl"] if importlib.util.find_spec("dgl") is not None else [])]

@@ -9,6 +9,7 @@ import torch
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import complete, parse
+from lgl_bench.core.types import TrainingParameters
 from lgl_bench.detectors import Detector, detectors
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
@@ -17,7 +18,7 @@ from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.isolation import requests
 from lgl_bench.runs.scoring import Method
 from lgl_bench.thresholds import Threshold, thresholds
-from lgl_bench.training.trainer import Fit, TrainingParameters
+from lgl_bench.training.trainer import Fit
 from tests.support.graphs import small_stream
 
 

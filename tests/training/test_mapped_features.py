@@ -21,7 +21,8 @@ import json, resource, sys
 import numpy as np, psutil, torch
 from lgl_bench.core.types import Graph
 from lgl_bench.training.model import build_model
-from lgl_bench.training.trainer import TrainingParameters, train
+from lgl_bench.core.types import TrainingParameters
+from lgl_bench.training.trainer import train
 from tests.support.graphs import task_on
 
 torch.set_num_threads(1)

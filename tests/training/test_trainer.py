@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.core.types import TrainingParameters
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.training.model import build_model
-from lgl_bench.training.trainer import TrainingParameters, seeded, train
+from lgl_bench.training.trainer import seeded, train
 from tests.support.graphs import small_stream
 
 BACKBONES = ["gcn", "graphsage", "gat", "graph-mlp"]

@@ -197,7 +197,7 @@ def _defined(value: float) -> float | None:
 def parameters_text(preset: Preset) -> str:
     """Parameters of backbone and training on one line.
 
-    >>> from lgl_bench.training.trainer import TrainingParameters
+    >>> from lgl_bench.core.types import TrainingParameters
     >>> parameters_text(Preset("mine", {"layers": 2, "fanout": (25, 5)}, TrainingParameters(200, 0.01)))
     'layers=2 fanout=25,5 epochs=200 lr=0.01'
     """

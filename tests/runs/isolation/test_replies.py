@@ -10,6 +10,7 @@ import pytest
 
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.expressions import complete, parse
+from lgl_bench.core.types import TrainingParameters
 from lgl_bench.detectors import detectors
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.protocols.temporal import Temporal
@@ -17,7 +18,7 @@ from lgl_bench.runs.isolation.replies import MAX_HEADER, Inbox, encode_failure, 
 from lgl_bench.runs.isolation.requests import Reply, Request
 from lgl_bench.runs.scoring import Method, Part, PartAnswers
 from lgl_bench.thresholds import thresholds
-from lgl_bench.training.trainer import Fit, TrainingParameters
+from lgl_bench.training.trainer import Fit
 from tests.support.graphs import small_stream
 
 DETECTOR = complete(parse("msp"), detectors)

@@ -1,0 +1,91 @@
+"""What a strategy carries from year to year: vertices it remembers, and arrays of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
+
+from lgl_bench.core.errors import DataError
+from lgl_bench.core.types import IntArray, read_only
+
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+_NONE = np.empty(0, dtype=np.int64)
+_NO_EDGES = np.empty((2, 0), dtype=np.int64)
+_OWN = "array:"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is stored with a fit and handed to the next one.
+
+    Make one with `FitTask.remember`, which fills in positions and labels.
+
+    Attributes:
+        vertices: Positions in the stream of the vertices that are remembered, ascending.
+        labels: Global class id of each; -1 for one that is kept without a label.
+        edges: (2, m) positions: the arcs between remembered vertices that a graph of kept ones has; None for all that
+            there are.
+        arrays: Whatever else, by name: importances, counters.
+    """
+
+    vertices: IntArray = field(default_factory=lambda: _NONE)
+    labels: IntArray = field(default_factory=lambda: _NONE)
+    edges: IntArray | None = None
+    arrays: Arrays = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("vertices", "labels", "edges"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.int64)))
+        object.__setattr__(self, "arrays", {name: read_only(np.asarray(one)) for name, one in self.arrays.items()})
+
+    def __bool__(self) -> bool:
+        """Whether anything is kept."""
+        return bool(len(self.vertices) or self.arrays)
+
+    def __len__(self) -> int:
+        """Vertices that are remembered."""
+        return len(self.vertices)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        edges = 0 if self.edges is None else self.edges.nbytes
+        return self.vertices.nbytes + self.labels.nbytes + edges + sum(one.nbytes for one in self.arrays.values())
+
+
+EMPTY = Memory()
+"""Nothing is kept."""
+
+
+def dump_memory(memory: Memory) -> bytes:
+    """A memory as safetensors; the same arrays give the same bytes."""
+    parts: dict[str, npt.NDArray[Any]] = {"vertices": memory.vertices, "labels": memory.labels}
+    if memory.edges is not None:
+        parts["edges"] = memory.edges
+    parts |= {f"{_OWN}{name}": memory.arrays[name] for name in sorted(memory.arrays)}
+    return bytes(safetensors.numpy.save({name: np.ascontiguousarray(one) for name, one in parts.items()}))
+
+
+def parse_memory(data: bytes) -> Memory:
+    """A memory from its bytes.
+
+    Raises:
+        DataError: They are none.
+    """
+    try:
+        parts = safetensors.numpy.load(data)
+        arrays = {name.removeprefix(_OWN): one for name, one in parts.items() if name.startswith(_OWN)}
+        memory = Memory(parts["vertices"], parts["labels"], parts.get("edges"), arrays)
+    except Exception as error:  # the library has errors of its own, and names that are missing
+        raise DataError(f"what a fit remembers cannot be read: {error}") from error
+    edges = _NO_EDGES if memory.edges is None else memory.edges
+    ascending = memory.vertices.ndim == 1 and bool((np.diff(memory.vertices) > 0).all())
+    if not ascending or memory.labels.shape != memory.vertices.shape or edges.ndim != 2 or len(edges) != 2:
+        raise DataError("what a fit remembers is not ordered: vertices ascend, each with a label, and edges are pairs")
+    return memory
