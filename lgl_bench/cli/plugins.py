@@ -12,7 +12,7 @@ from lgl_bench.cli.options import plugin_option
 from lgl_bench.cli.output import print_json, print_table
 from lgl_bench.core.errors import LglBenchError, UnknownNameError, UsageError
 
-KINDS = ("backbones", "heads", "detectors", "thresholds", "protocols", "metrics")
+KINDS = ("backbones", "heads", "strategies", "detectors", "thresholds", "protocols", "metrics")
 
 
 def registries() -> dict[str, Any]:
@@ -22,9 +22,10 @@ def registries() -> dict[str, Any]:
     from lgl_bench.heads import heads
     from lgl_bench.metrics import metrics
     from lgl_bench.protocols import protocols
+    from lgl_bench.strategies import strategies
     from lgl_bench.thresholds import thresholds
 
-    found = (backbones, heads, detectors, thresholds, protocols, metrics)
+    found = (backbones, heads, strategies, detectors, thresholds, protocols, metrics)
     return dict(zip(KINDS, found, strict=True))
 
 
@@ -33,7 +34,7 @@ def registries() -> dict[str, Any]:
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(kind: str, as_json: bool) -> None:
-    """List what is registered: backbones, heads, detectors, thresholds, protocols or metrics."""
+    """List what is registered: backbones, heads, strategies, detectors, thresholds, protocols or metrics."""
     registry = registries()[kind]
     rows = [{"name": name, **_about(registry.get(name))} for name in registry.names()]
     rows += [

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     help="How ODIN's parameters and GOOD's base and alpha are chosen.",
 )
 @click.option("--split", multiple=True, help="Splits of a static protocol: 60-20-20, planetoid.")
+@click.option(
+    "--strategy", "strategies", multiple=True, help="What is kept of the past, as expressions: 'replay(size=200)'."
+)
 @click.option("--history", type=int, help="Years kept; all otherwise.")
 @click.option(
     "--restart",

@@ -13,7 +13,7 @@ from lgl_bench.core.errors import LglBenchError, PluginError, UsageError, quoted
 from lgl_bench.core.grammar import LONGEST, SHOWN, Constant, Expression, constant_text, parse
 from lgl_bench.core.registry import Registry
 
-__all__ = ["Constant", "Expression", "build", "complete", "parse", "signature"]
+__all__ = ["Constant", "Expression", "build", "complete", "fills", "parse", "signature"]
 
 _LARGEST = 2**63 - 1  # what numpy and torch hold as an integer
 
@@ -76,6 +76,12 @@ def _built(whole: Expression, registry: Registry[Any]) -> Any:
     except Exception as error:  # whatever a plugin of somebody's own raises, a value out of its range comes first
         reason = f"{type(error).__name__}: {error}"
         raise PluginError(f"{registry.kind} {quoted(whole, SHOWN)} cannot be made: {reason[:LONGEST]}") from error
+
+
+def fills(whole: Expression, asked: Expression) -> bool:
+    """Whether an expression can be another one with its defaults filled in; what they wrap is not looked at."""
+    given = dict(whole.parameters)
+    return whole.name == asked.name and all(given.get(key) == value for key, value in asked.parameters)
 
 
 def signature(plugin: Any) -> tuple[list[str], dict[str, tuple[Any, Any]]]:

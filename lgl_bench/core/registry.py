@@ -79,6 +79,11 @@ class Registry(Generic[T]):
         self._imported = False
         self._announced = False
 
+    @property
+    def plural(self) -> str:
+        """The kind as commands and entry points name it: "detectors"."""
+        return self.group.rpartition(".")[2]
+
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that registers a plugin under `name`.
 
@@ -131,7 +136,7 @@ class Registry(Generic[T]):
                 "Repair or uninstall the package that announces it."
             )
         if name not in self:
-            raise UnknownNameError(self.kind, name, self.names(), f"'lgl-bench list {self.kind}s' shows them all")
+            raise UnknownNameError(self.kind, name, self.names(), f"'lgl-bench list {self.plural}' shows them all")
         return self._plugins[name]
 
     def names(self) -> list[str]:

@@ -104,13 +104,14 @@ def _best(rows: list[MethodRow], validation: pd.DataFrame, plugin_facts: PluginF
     if not len(good):
         return []
     (column,) = {metrics.year_column(ranks_by(protocol, "")) for protocol in good["protocol"]}
-    means = good.groupby(["stream", "split", "backbone", "detector"])[column].mean().dropna()
+    means = good.groupby(["stream", "split", "strategy", "backbone", "detector"])[column].mean().dropna()
     best = {part.idxmax() for _, part in means.groupby(level=[0, 1])}
-    return [
-        row
-        for row in rows
-        if (row.stream, protocol_facts(row.protocol, plugin_facts).split, row.shown_backbone, row.detector) in best
-    ]
+
+    def of(row: MethodRow) -> tuple[str, ...]:
+        split = protocol_facts(row.protocol, plugin_facts).split
+        return row.stream, split, row.strategy.name, row.shown_backbone, row.detector
+
+    return [row for row in rows if of(row) in best]
 
 
 def _decided(plan: Plan, choices: Choices, row: MethodRow) -> list[tuple[str, str]]:

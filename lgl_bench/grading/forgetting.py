@@ -80,8 +80,9 @@ def _about(plan: Plan, chain: ChainSpec) -> dict[str, Any]:
     return {
         "suite": plan.suite.name,
         "budget": plan.budget.name,
-        "history": "all" if chain.protocol.history is None else str(chain.protocol.history),
-        "restart": chain.protocol.restart or "",
+        "strategy": chain.strategy.name,
+        "history": chain.protocol.shown_history,
+        "restart": chain.strategy.restart,
         "label_delay": chain.protocol.label_delay or 0,
         "stream": chain.stream,
         "backbone": chain.backbone,

@@ -23,8 +23,9 @@ class Key(BaseModel):
         description="how the stream was cut into tasks; `temporal(t0=2004)` at another t0 than its manifest's"
     )
     split: Name = Field(description="`temporal`, `60-20-20`, `planetoid`")
-    history: str = Field(description="`all`, or the number of years that were kept")
-    restart: str = Field(description="`warm` or `cold`; empty if tasks do not build on each other")
+    strategy: str = Field(description="what was kept of the past; empty if tasks do not build on each other")
+    history: str = Field(description="`all`, or the number of years that the strategy kept")
+    restart: str = Field(description="`warm` or `cold`, as the strategy has it; empty if there is none")
     label_delay: Count = Field(description="years until a label arrived")
     track: Name = Field(description="`inductive`, `transductive`, or `upper bound` if a threshold saw the truth")
     backbone: Name = Field(description="the graph neural network, with parameters if they were swept")

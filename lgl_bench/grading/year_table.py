@@ -65,6 +65,8 @@ class YearRow:
     known_rejected: float | None = None
     fit_seconds: float | None
     peak_memory_mb: float | None
+    memory_vertices: float | None = None
+    memory_mb: float | None = None
     grades: Mapping[str, Value] = field(default_factory=dict)
 
     @property

@@ -98,6 +98,8 @@ class _Grading:
             kernels=unit.chain.fit_kernels,
             fit_seconds=record.seconds if record else None,
             peak_memory_mb=record.peak_memory_mb if record else None,
+            memory_vertices=record.memory_vertices if record else None,
+            memory_mb=record.memory_mb if record else None,
         )
 
 
@@ -121,6 +123,8 @@ def _undecided(rows: Sequence[YearRow]) -> list[YearRow]:
             n_scored=None,
             fit_seconds=None,
             peak_memory_mb=None,
+            memory_vertices=None,
+            memory_mb=None,
             grades={},
         )
         for method, tasks in decided.items()

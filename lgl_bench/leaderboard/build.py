@@ -122,8 +122,9 @@ def _spent(years: pd.DataFrame, method: IntArray, count: int) -> dict[str, Any]:
     pairs = pd.DataFrame({"method": method[test], "seed": years["seed"].to_numpy()[test]}).drop_duplicates()
     seeds = np.bincount(pairs["method"], minlength=count)
     seconds = np.bincount(method, weights=years["fit_seconds"].fillna(0).to_numpy(dtype=np.float64), minlength=count)
-    memory = np.zeros(count)
-    np.maximum.at(memory, method, years["peak_memory_mb"].fillna(0).to_numpy(dtype=np.float64))
+    most = {
+        name: _most(years, name, method, count) for name in (Fact.PEAK_MEMORY_MB, Fact.MEMORY_VERTICES, Fact.MEMORY_MB)
+    }
     first = np.full(count, -1, dtype=np.int64)
     first[method[::-1]] = np.arange(len(years))[::-1]
     trials = years["tuning_trials"].to_numpy(dtype=np.int64)[first] if "tuning_trials" in years else [0] * count
@@ -133,12 +134,22 @@ def _spent(years: pd.DataFrame, method: IntArray, count: int) -> dict[str, Any]:
     return {
         Fact.N_NEW: (total / np.maximum(seeds, 1)).astype(np.int64),
         Fact.FIT_SECONDS: seconds,
-        Fact.PEAK_MEMORY_MB: memory,
+        Fact.PEAK_MEMORY_MB: np.nan_to_num(most[Fact.PEAK_MEMORY_MB]),
+        Fact.MEMORY_VERTICES: [None if np.isnan(one) else int(one) for one in most[Fact.MEMORY_VERTICES]],
+        Fact.MEMORY_MB: most[Fact.MEMORY_MB],
         Fact.KERNELS: kernels,
         Fact.CHOSEN: _chosen(years, method, count),
         Fact.TUNING_TRIALS: trials,
         Fact.DEVICE: device,
     }
+
+
+def _most(years: pd.DataFrame, column: str, method: IntArray, count: int) -> FloatArray:
+    """The largest entry of a column per method; NaN if there is none."""
+    found = np.full(count, np.nan)
+    if column in years:
+        np.fmax.at(found, method, years[column].to_numpy(dtype=np.float64))
+    return found
 
 
 def _chosen(years: pd.DataFrame, method: IntArray, count: int) -> list[str]:

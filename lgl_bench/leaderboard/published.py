@@ -62,6 +62,7 @@ def _row(stream: str, split: str, about: dict[str, str], figures: dict[str, floa
         "stream": stream,
         "protocol": "temporal" if temporal else "leave-class-out",
         "split": split,
+        "strategy": "full" if temporal else "",
         "history": "all",
         "label_delay": 0,
         "track": "inductive",

@@ -15,15 +15,17 @@ from typing import Any, Literal
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import TrainingParameters
 from lgl_bench.core.versions import versions
 from lgl_bench.heads import heads
 from lgl_bench.kernels.choice import Name, kernel_name, kernel_packages
 from lgl_bench.protocols import Protocol, protocols
+from lgl_bench.strategies import GraphKept, Past, strategies
 
-STORE_FORMAT = 3
-FIT_CODE = ("protocols", "backbones", "heads", "kernels", "training")
+STORE_FORMAT = 4
+FIT_CODE = ("protocols", "backbones", "heads", "strategies", "kernels", "training")
 """Sub-packages that a fit depends on, with all that they import."""
 RUN_CODE = (
     *("plans.tasks", "runs.answer_columns", "runs.answering", "runs.orders", "runs.records", "runs.scoring"),
@@ -40,14 +42,44 @@ class ProtocolSetting:
     name: str
     split: str | None = None
     history: int | None = None
-    restart: str | None = None
     label_delay: int | None = None
     nested: bool | None = None
+
+    @property
+    def shown_history(self) -> str:
+        """The years that are kept, as rows name them."""
+        return "all" if self.history is None else str(self.history)
 
     def build(self) -> Protocol:
         """The protocol itself."""
         given = {key: value for key, value in asdict(self).items() if key != "name" and value is not None}
         return protocols.get(self.name)(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySetting:
+    """A strategy by its expression, with what is known of it without its code.
+
+    Attributes:
+        name: Canonical expression; "" if tasks do not build on each other.
+        warm: See `strategies.Strategy`, as the others.
+        past: What its labels are offered of.
+        graph: What stays in the graph.
+    """
+
+    name: str = "full"
+    warm: bool = True
+    past: Past = "all"
+    graph: GraphKept = "all"
+
+    @property
+    def restart(self) -> str:
+        """How a fit begins, as rows name it."""
+        return "" if not self.name else "warm" if self.warm else "cold"
+
+
+UNCHAINED = StrategySetting("", warm=False)
+"""Tasks that do not build on each other have no past to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +95,7 @@ class ChainSpec:
         steps: Most steps of the optimiser in a fit; None for no limit.
         warm_steps: The same in a fit that goes on from an earlier one.
         kernels: That compute on the CPU, "native", "torch" or "dgl"; "" if nobody said, and they are chosen anew.
+        strategy: What is kept of the past.
     """
 
     stream: str
@@ -79,6 +112,7 @@ class ChainSpec:
     steps: int | None = None
     warm_steps: int | None = None
     kernels: Name | Literal[""] = ""
+    strategy: StrategySetting = StrategySetting()
 
     @property
     def fit_kernels(self) -> str:
@@ -126,6 +160,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "fold": fold,
         "parent": parent,
         "protocol": asdict(chain.protocol),
+        "strategy": asdict(chain.strategy),
         "backbone": chain.backbone,
         "head": chain.head,
         "parameters": [list(pair) for pair in chain.backbone_parameters],
@@ -161,7 +196,11 @@ def keys_today(units: Sequence[Unit], prefixes: Mapping[int, str]) -> dict[str, 
 
 
 def _fit_plugins(chain: ChainSpec) -> list[tuple[Registry[Any], str]]:
-    return [(protocols, chain.protocol.name), (backbones, chain.backbone), (heads, chain.head)]
+    named: list[tuple[Registry[Any], str]] = [(protocols, chain.protocol.name), (backbones, chain.backbone)]
+    named.append((heads, chain.head))
+    if chain.strategy.name:
+        named.append((strategies, plugin_name(chain.strategy.name)))
+    return named
 
 
 def plugin_digest(registry: Registry[Any], name: str) -> str:

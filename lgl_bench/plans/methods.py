@@ -11,7 +11,7 @@ from lgl_bench.core.expressions import Expression, build, complete, parse
 from lgl_bench.core.references import FLOOR
 from lgl_bench.detectors import detectors, head_of
 from lgl_bench.detectors.variants import variants
-from lgl_bench.plans.fits import ProtocolSetting
+from lgl_bench.plans.fits import ProtocolSetting, StrategySetting
 from lgl_bench.plans.paper_presets import detector_preset, good_preset, preset, resolve_good
 from lgl_bench.plans.preset_file import PresetFile
 from lgl_bench.plans.suite import Suite
@@ -46,6 +46,7 @@ class MethodRow:
 
     stream: str
     protocol: ProtocolSetting
+    strategy: StrategySetting
     backbone: str
     parameters: tuple[tuple[str, Any], ...]
     head: str
@@ -76,11 +77,12 @@ class MethodRow:
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """Resolves the detectors of a suite for one stream, protocol and backbone."""
+    """Resolves the detectors of a suite for one stream, protocol, strategy and backbone."""
 
     suite: Suite
     stream: str
     protocol: ProtocolSetting
+    strategy: StrategySetting
     split: str
     backbone: str
     parameters: tuple[tuple[str, Any], ...]
@@ -178,6 +180,7 @@ class Methods:
         return MethodRow(
             self.stream,
             self.protocol,
+            self.strategy,
             self.backbone,
             self.parameters,
             head,
@@ -190,10 +193,17 @@ class Methods:
         )
 
 
-def row_texts(suite: Suite, backbone: str, swept: tuple[tuple[str, Any], ...]) -> list[str]:
-    """The detectors of a suite on a backbone; the floor joins them once per stream, on the first backbone."""
+def row_texts(suite: Suite, backbone: str, swept: tuple[tuple[str, Any], ...], *, floor: bool = True) -> list[str]:
+    """The detectors of a suite on a backbone; the floor joins them once per stream.
+
+    Args:
+        suite: Whose detectors.
+        backbone: By name.
+        swept: Parameters of the backbone.
+        floor: Whether the strategy is the first, so that the floor joins on the first backbone.
+    """
     texts = list(suite.detectors_of(backbone))
-    first = backbone == suite.backbones[0] and all(suite.sweep[name][0] == value for name, value in swept)
+    first = floor and backbone == suite.backbones[0] and all(suite.sweep[name][0] == value for name, value in swept)
     named = {str(parse(text)) for text in texts}
     return texts + [name for name in FLOOR if first and name not in named]
 

@@ -6,7 +6,6 @@ not grow when a post-hoc detector is added.
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -18,14 +17,14 @@ from lgl_bench.core.expressions import parse, signature
 from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.kernels import kernel_name
 from lgl_bench.plans.budget import Budget
-from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, Unit, unit_key
+from lgl_bench.plans.fits import ChainSpec, Unit, unit_key
 from lgl_bench.plans.methods import MethodRow, Methods, row_texts
 from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.plan_file import PluginFacts
 from lgl_bench.plans.preset_file import PresetFile
+from lgl_bench.plans.settings import ChainSetting, chain_settings
 from lgl_bench.plans.suite import Suite
 from lgl_bench.plans.tasks import TaskCache
-from lgl_bench.protocols import protocols
 from lgl_bench.streams.catalogue import published_t0
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
@@ -63,7 +62,7 @@ class Plan:
     plugins: PluginFacts = field(default_factory=PluginFacts)
     tasks: TaskCache = field(default_factory=TaskCache, repr=False, compare=False)
     _published_t0s: dict[str, int | None] = field(default_factory=dict, repr=False, compare=False)
-    _index: dict[tuple[str, ProtocolSetting, str, str], list[ChainSpec]] = field(
+    _index: dict[tuple[str, ChainSetting, str, str], list[ChainSpec]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -91,30 +90,10 @@ class Plan:
         if sum(map(len, self._index.values())) != len(self.units):
             self._index.clear()
             for chain in self.units:
-                key = chain.stream, chain.protocol, chain.backbone, chain.head
+                key = chain.stream, ChainSetting(chain.protocol, chain.strategy), chain.backbone, chain.head
                 self._index.setdefault(key, []).append(chain)
-        found = self._index.get((row.stream, row.protocol, row.backbone, head), [])
+        found = self._index.get((row.stream, ChainSetting(row.protocol, row.strategy), row.backbone, head), [])
         return [chain for chain in found if all(chain.parameters.get(name) == value for name, value in row.parameters)]
-
-
-def protocol_settings(suite: Suite) -> list[ProtocolSetting]:
-    """The protocol of a suite with the parameters it takes, once for each split."""
-    accepted = inspect.signature(protocols.get(suite.protocol)).parameters
-    if suite.split and "split" not in accepted:
-        raise UsageError(f"the protocol {suite.protocol} has no splits; leave --split out")
-    nested = suite.select == "nested"
-    if nested and "nested" not in accepted:
-        raise UsageError(f"select = nested hides a second class; the protocol {suite.protocol} has none to hide")
-    if suite.select in ("t1", "prequential") and suite.protocol != "temporal":
-        raise UsageError(f"select = {suite.select} needs years; with {suite.protocol} use preset or nested")
-    setting = ProtocolSetting(
-        suite.protocol,
-        history=suite.history if "history" in accepted else None,
-        restart=suite.restart if "restart" in accepted else None,
-        label_delay=suite.label_delay if "label_delay" in accepted else None,
-        nested=True if nested else None,
-    )
-    return [replace(setting, split=split) for split in suite.split or (None,)]
 
 
 def make_plan(
@@ -149,17 +128,17 @@ def make_plan(
     plan = Plan(suite, budget, count, tasks=TaskCache(streams, kept=0) if tasks is None else tasks)
     plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in threshold_texts(suite))
     _check_thresholds(suite)
-    settings = protocol_settings(suite)
+    settings = chain_settings(suite)
     for name, stream in streams.items():
         prefixes = prefix_checksums(stream)
         plan.checksums[name] = prefixes[stream.times[-1]]
         plan.t0s[name] = stream.info.t0
-        for protocol, backbone, swept in product(settings, suite.backbones, _sweeps(suite)):
+        for (protocol, strategy), backbone, swept in product(settings, suite.backbones, _sweeps(suite)):
             start = ChainSpec(
                 name, str(data_dir) if data_dir else None, protocol, backbone, "", (), 1, 1.0, 0, threads, device
             )
-            start = replace(start, kernels=kernel_name())
-            _add(plan, prefixes, start, swept, presets)
+            start = replace(start, kernels=kernel_name(), strategy=strategy)
+            _add(plan, prefixes, start, swept, presets, floor=strategy == settings[0].strategy)
     return plan
 
 
@@ -168,11 +147,12 @@ def _check_size(suite: Suite, streams: dict[str, Stream], seeds: int) -> None:
     if not 1 <= seeds <= MAX_SEEDS:
         raise UsageError(f"--seeds {seeds}: at least one is needed, and at most {MAX_SEEDS:,} are taken")
     swept = prod(map(len, suite.sweep.values()))
-    chains = len(streams) * max(1, len(suite.split)) * len(suite.backbones) * swept * seeds
+    chains = len(streams) * len(suite.strategies) * max(1, len(suite.split)) * len(suite.backbones) * swept * seeds
     if chains > MAX_CHAINS:
         raise UsageError(
-            f"the suite {suite.name} asks for {chains:,} chains of fits, one for each stream, split, backbone, swept "
-            f"value and seed; at most {MAX_CHAINS:,} are run at once: take fewer seeds or make several suites of it"
+            f"the suite {suite.name} asks for {chains:,} chains of fits, one for each stream, strategy, split, "
+            f"backbone, swept value and seed; at most {MAX_CHAINS:,} are run at once: take fewer seeds or make several "
+            "suites of it"
         )
 
 
@@ -197,11 +177,13 @@ def _add(
     start: ChainSpec,
     swept: dict[str, float],
     presets: PresetFile | None,
+    *,
+    floor: bool,
 ) -> None:
-    """The rows of one stream, protocol, backbone and sweep, and the chains they need."""
-    split = start.protocol.build().split
-    methods = Methods(plan.suite, start.stream, start.protocol, split, start.backbone, tuple(swept.items()), presets)
-    rows = methods.rows(row_texts(plan.suite, start.backbone, tuple(swept.items())))
+    """The rows of one stream, protocol, strategy, backbone and sweep, and the chains they need."""
+    split, values = start.protocol.build().split, tuple(swept.items())
+    where = (plan.suite, start.stream, start.protocol, start.strategy, split, start.backbone)
+    rows = Methods(*where, values, presets).rows(row_texts(plan.suite, start.backbone, values, floor=floor))
     plan.rows += rows
     always: dict[str, set[str]] = {}
     sometimes: dict[str, set[str]] = {}

@@ -43,9 +43,19 @@ class ProtocolRecord(BaseModel):
     name: _Word
     split: _Word | None = None
     history: int | None = None
-    restart: _Word | None = None
     label_delay: int | None = None
     nested: bool | None = None
+
+
+class StrategyRecord(BaseModel):
+    """What is kept of the past: `fits.StrategySetting`."""
+
+    model_config = _STRICT
+
+    name: Annotated[str, StringConstraints(max_length=500, pattern=r"^([A-Za-z0-9][A-Za-z0-9 _.,:;+=()-]*)?$")]
+    warm: bool
+    past: Literal["all", "memory"]
+    graph: Literal["all", "kept"]
 
 
 class CandidateRecord(BaseModel):
@@ -64,6 +74,7 @@ class RowRecord(BaseModel):
 
     stream: _Name
     protocol: ProtocolRecord
+    strategy: StrategyRecord
     backbone: _Word
     parameters: _Pairs
     head: _Word
@@ -108,6 +119,7 @@ class ChainRecord(BaseModel):
     steps: int | None = Field(ge=1)
     warm_steps: int | None = Field(ge=1)
     kernels: Literal["native", "torch", "dgl", ""] = ""
+    strategy: StrategyRecord
     tasks: tuple[TaskRecord, ...] | None = None
 
 
@@ -139,6 +151,17 @@ class ProtocolFacts(BaseModel):
     chained: bool
 
 
+class StrategyFacts(BaseModel):
+    """What is recorded of a strategy: see `strategies.Strategy`."""
+
+    model_config = _STRICT
+
+    warm: bool
+    past: Literal["all", "memory"]
+    graph: Literal["all", "kept"]
+    history: int | None = Field(default=None, ge=1)
+
+
 class PluginFacts(BaseModel):
     """What grading needs to know of plugins that are not built in, as the run that had them says.
 
@@ -148,6 +171,7 @@ class PluginFacts(BaseModel):
         detectors: By canonical expression.
         thresholds: By canonical expression.
         protocols: By name, with the split if one is asked for: `NAME` or `NAME SPLIT`.
+        strategies: By canonical expression.
     """
 
     model_config = _STRICT
@@ -157,6 +181,7 @@ class PluginFacts(BaseModel):
     detectors: dict[_Name, DetectorFacts] = Field(default_factory=dict)
     thresholds: dict[_Name, ThresholdFacts] = Field(default_factory=dict)
     protocols: dict[_Name, ProtocolFacts] = Field(default_factory=dict)
+    strategies: dict[_Name, StrategyFacts] = Field(default_factory=dict)
 
 
 class Description(BaseModel):

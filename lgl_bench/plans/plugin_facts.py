@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import Expression, build, parse
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.detectors import detectors, head_of
 from lgl_bench.heads import heads
 from lgl_bench.plans.fits import ProtocolSetting
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import DetectorFacts, PluginFacts, ProtocolFacts, ThresholdFacts
+from lgl_bench.plans.settings import strategy_facts
 from lgl_bench.protocols import protocols
+from lgl_bench.strategies import strategies
 from lgl_bench.thresholds import thresholds
 
 
@@ -37,6 +40,11 @@ def note_plugins(plan: Plan) -> PluginFacts:
             protocol_name(one): _protocol(one)
             for one in sorted(settings, key=protocol_name)
             if not protocols.is_built_in(one.name)
+        },
+        strategies={
+            name: strategy_facts(name)
+            for name in sorted({chain.strategy.name for chain in plan.units if chain.strategy.name})
+            if not strategies.is_built_in(plugin_name(name))
         },
     )
 

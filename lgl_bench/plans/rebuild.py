@@ -17,11 +17,12 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.types import IntArray
 from lgl_bench.plans.budget import Budget, budget
-from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, Unit
+from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, StrategySetting, Unit
 from lgl_bench.plans.methods import AUTO, Candidate, MethodRow
-from lgl_bench.plans.plan import Plan, protocol_settings
+from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import MAX_TEXT, ChainRecord, Description, PlanError, RowRecord, describe
 from lgl_bench.plans.plugin_facts import note_plugins
+from lgl_bench.plans.settings import ChainSetting, chain_settings
 from lgl_bench.plans.suite import Suite, read_fields
 from lgl_bench.plans.tasks import TaskCache, TaskOutline
 from lgl_bench.protocols import protocols
@@ -140,7 +141,8 @@ def _rebuilt(
         chain = _chain(given, data_dir)
         if chain in plan.units:
             raise PlanError(f"plan.json: a chain on {chain.stream} with seed {chain.seed} is there twice")
-        fits = chain.protocol.name == plan.suite.protocol if settings is None else chain.protocol in settings
+        setting = ChainSetting(chain.protocol, chain.strategy)
+        fits = chain.protocol.name == plan.suite.protocol if settings is None else setting in settings
         if chain.stream not in streams or not fits or chain.seed >= plan.seeds:
             raise PlanError(f"plan.json: a chain on {chain.stream}, seed {chain.seed}, is none of the suite's")
         plan.units[chain] = []
@@ -160,13 +162,13 @@ def _rebuilt(
     return plan
 
 
-def _started(description: Description, streams: Mapping[str, Stream]) -> tuple[Plan, list[ProtocolSetting] | None]:
+def _started(description: Description, streams: Mapping[str, Stream]) -> tuple[Plan, list[ChainSetting] | None]:
     """The plan without its chains, and the settings of its protocol; None if that is not available."""
     suite = suite_of(description)
     absent = suite.protocol not in protocols and bool(description.plugins.protocols)
     with _plan_errors():
         plan = Plan(suite, _budget(description), description.seeds)
-        settings = None if absent else protocol_settings(suite)
+        settings = None if absent else chain_settings(suite, description.plugins)
     plan.plugins = description.plugins
     plan.thresholds = description.thresholds
     plan.checksums = dict(description.streams)
@@ -255,6 +257,7 @@ def _row(given: RowRecord) -> MethodRow:
     return MethodRow(
         given.stream,
         ProtocolSetting(**given.protocol.model_dump()),
+        StrategySetting(**given.strategy.model_dump()),
         given.backbone,
         given.parameters,
         given.head,
@@ -269,7 +272,11 @@ def _row(given: RowRecord) -> MethodRow:
 
 def _chain(given: ChainRecord, data_dir: str | None) -> ChainSpec:
     fields = {name: getattr(given, name) for name in type(given).model_fields if name != "tasks"}
-    return ChainSpec(**{**fields, "protocol": ProtocolSetting(**given.protocol.model_dump()), "data_dir": data_dir})
+    parts = {
+        "protocol": ProtocolSetting(**given.protocol.model_dump()),
+        "strategy": StrategySetting(**given.strategy.model_dump()),
+    }
+    return ChainSpec(**{**fields, **parts, "data_dir": data_dir})
 
 
 def canonical(text: str) -> Expression:

@@ -27,6 +27,7 @@ AXES = (
     "thresholds_on",
     "select",
     "split",
+    "strategies",
     "history",
     "restart",
     "label_delay",
@@ -46,6 +47,27 @@ _Texts: TypeAlias = Annotated[tuple[_Text, ...], Field(min_length=1, max_length=
 _Words: TypeAlias = Annotated[tuple[Word, ...], Field(max_length=_MAX_VALUES)]
 
 
+class Spelled(BaseModel):
+    """The strategies that suites and commands may spell by `history` and `restart`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    history: Whole | None = Field(default=None, ge=1, le=_MAX_YEARS)
+    restart: Literal["warm", "cold"] | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is asked for."""
+        return self.history is not None or self.restart is not None
+
+    @property
+    def strategy(self) -> str:
+        """The strategy as an expression."""
+        if self.history is not None:
+            return f"window(years={self.history},restart={self.restart or 'warm'})"
+        return "cold" if self.restart == "cold" else "full"
+
+
 class Suite(BaseModel):
     """A benchmark.
 
@@ -55,8 +77,8 @@ class Suite(BaseModel):
         title: What it is, in a sentence.
         protocol: By name.
         split: Of a static protocol; several are run one after the other.
-        history: Years kept; None keeps all.
-        restart: "warm" or "cold".
+        strategies: Expressions: what is kept of the past. `history` = w and `restart` = "cold" are other spellings of
+            `window(years=w)` and `cold`, and a suite that is read has neither.
         label_delay: Years until labels arrive.
         streams: Real streams first; if one is absent its twin stands in.
         backbones: By name.
@@ -78,8 +100,7 @@ class Suite(BaseModel):
     title: Line
     protocol: Word
     split: _Words = ()
-    history: Whole | None = Field(default=None, ge=1, le=_MAX_YEARS)
-    restart: Literal["warm", "cold"] = "warm"
+    strategies: _Texts = ("full",)
     label_delay: Whole = Field(default=0, ge=0, le=_MAX_YEARS)
     streams: _Texts
     backbones: _Words = Field(min_length=1)
@@ -103,10 +124,22 @@ class Suite(BaseModel):
             return {"select": "t1", **fields}
         return fields
 
+    @model_validator(mode="before")
+    @classmethod
+    def _spell_strategy(cls, fields: Any) -> Any:
+        """Puts a strategy in the place of `history` and `restart`."""
+        if not isinstance(fields, dict) or not {"history", "restart"} & {*fields}:
+            return fields
+        spelled = Spelled.model_validate({name: fields[name] for name in ("history", "restart") if name in fields})
+        rest = {name: value for name, value in fields.items() if name not in ("history", "restart")}
+        if spelled.given and "strategies" in rest:
+            raise ValueError("'history' and 'restart' are another spelling of 'strategies'; give one of the two")
+        return {**rest, "strategies": (spelled.strategy,)} if spelled.given else rest
+
     @model_validator(mode="after")
     def _expand(self) -> Self:
         """Puts the values of `vary` in place, and counts what comes of it before anybody makes it."""
-        for name in ("streams", "detectors", "thresholds"):
+        for name in ("streams", "strategies", "detectors", "thresholds"):
             object.__setattr__(self, name, expand(getattr(self, name), self.vary))
         own = {backbone: expand(texts, self.vary) for backbone, texts in self.detectors_for.items()}
         object.__setattr__(self, "detectors_for", own)
@@ -119,7 +152,7 @@ class Suite(BaseModel):
         rows = self._most_rows()
         if rows > MAX_ROWS:
             raise ValueError(
-                f"it asks for {rows:,} rows, one for each stream, split, backbone, swept value and detector; "
+                f"it asks for {rows:,} rows, one for each stream, strategy, split, backbone, swept value and detector; "
                 f"at most {MAX_ROWS:,} are run at once: make several suites of it"
             )
         return self
@@ -128,7 +161,7 @@ class Suite(BaseModel):
         swept = math.prod(map(len, self.sweep.values()))
         methods = sum(len(self.detectors_of(backbone)) for backbone in self.backbones)
         decided = 1 + len(self.thresholds) if self.thresholds_on == "all" else 1
-        return len(self.streams) * max(1, len(self.split)) * swept * methods * decided
+        return len(self.streams) * len(self.strategies) * max(1, len(self.split)) * swept * methods * decided
 
     def detectors_of(self, backbone: str) -> tuple[str, ...]:
         """The detectors that are run on a backbone."""
@@ -148,6 +181,8 @@ class Suite(BaseModel):
             )
         given = {key: value for key, value in given.items() if value not in (None, ())}
         fields = {**self.model_dump(), **given}
+        if {"history", "restart"} & {*given} and "strategies" not in given:
+            del fields["strategies"]
         if "detectors" in given:
             fields["detectors_for"] = {}
         if tuple(fields["thresholds"]) == ("none",):
@@ -233,7 +268,7 @@ def comes_from_shipped(suite: Suite) -> bool:
     """
     if suite.name not in suites():
         return False
-    given = {axis: getattr(suite, axis) for axis in AXES}
+    given = {axis: getattr(suite, axis) for axis in AXES if axis in Suite.model_fields}
     own = _shipped(suite.name).model_copy(update=given)
     candidates = (own, own.model_copy(update={"detectors_for": {}}))
     return suite_digest(suite) in map(suite_digest, candidates)

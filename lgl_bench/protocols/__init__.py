@@ -20,7 +20,8 @@ class Protocol(ABC):
     Attributes:
         split: Name of the split, a column of the leaderboard.
         track: "inductive", or "transductive" if test vertices take part in training without labels.
-        chained: Whether a task's model goes on from the one before; otherwise every task starts afresh.
+        chained: Whether tasks build on each other, so that a strategy decides what goes on from the one before;
+            otherwise every task starts afresh.
     """
 
     split: str

@@ -24,28 +24,19 @@ class Temporal(Protocol):
 
     Args:
         history: Years of training and test graph that are kept, counted in years that exist; None keeps all.
-        restart: "warm" goes on from the weights of the last year that was fitted, "cold" starts anew.
         label_delay: Years until a vertex's label arrives.
     """
 
     split = "temporal"
+    chained = True
 
-    def __init__(
-        self,
-        history: int | None = None,
-        restart: Literal["warm", "cold"] = "warm",
-        label_delay: int = 0,
-    ) -> None:
+    def __init__(self, history: int | None = None, label_delay: int = 0) -> None:
         if history is not None and history < 1:
             raise UsageError(f"history = {history}: at least the last year must be kept; leave it out to keep all")
-        if restart not in ("warm", "cold"):
-            raise UsageError(f"restart = '{restart}': it is 'warm' or 'cold'")
         if label_delay < 0:
             raise UsageError(f"label_delay = {label_delay}: labels cannot arrive before their vertices")
         self.history = history
-        self.restart = restart
         self.label_delay = label_delay
-        self.chained = restart == "warm"
 
     def tasks(self, stream: Stream, seed: int) -> Iterator[tuple[Task, Truth]]:
         """One task a year; the seed plays no role, because nothing is drawn."""

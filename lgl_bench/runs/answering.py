@@ -7,7 +7,7 @@ nothing they do reaches who comes after them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from lgl_bench.protocols import Protocol
 from lgl_bench.runs.answer_columns import AnswerName
 from lgl_bench.runs.isolation.requests import Ask, Request, answer_here, dump_weights, fitted, threads_in_use
 from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, score_part
+from lgl_bench.strategies import EMPTY
+from lgl_bench.strategies.offers import Given, offer
 from lgl_bench.streams.stream import Stream
 from lgl_bench.thresholds import thresholds
 from lgl_bench.thresholds.oracle import Oracle
@@ -54,20 +56,24 @@ def answer_tasks(
     A task goes on from, and is calibrated with, the last one before it whose fit is ok (`lineage`).
     """
     check_heads(method)
+    if not protocol.chained:
+        method = replace(method, strategy=None)
+    built = method.build_strategy()
     before: Trained | None = None
+    earlier, memory = None, EMPTY
     for task, truth in protocol.tasks(stream, seed):
         skipped = task.skip_reason
         if skipped:
             yield TaskAnswers(task, None, skipped), truth
             continue
-        start = before if protocol.chained else None
-        model, fit = fitted(method, task, start, seed, on_epoch=on_epoch)
-        if fit.status != "ok":
-            yield TaskAnswers(task, fit, f"{fit.status}: {fit.reason}"), truth
+        given = Given(offer(task, earlier, memory, built.past, built.graph), memory)
+        model, year = fitted(method, given, before, seed, on_epoch=on_epoch)
+        if year.fit.status != "ok":
+            yield TaskAnswers(task, year.fit, f"{year.fit.status}: {year.fit.reason}"), truth
             continue
-        now = Trained(model, task)
-        yield score_task(now, before, fit, method, seed, truth), truth
-        before = now
+        now = Trained(model, year.task)
+        yield score_task(now, before, year.fit, method, seed, truth), truth
+        before, earlier, memory = now, task, year.memory
 
 
 def check_heads(method: Method) -> None:

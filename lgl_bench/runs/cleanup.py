@@ -15,6 +15,7 @@ def remove_damaged(store: RunStore, keys: Iterable[str]) -> list[str]:
     for key in keys:
         for read, discard in (
             (store.fit, lambda key: store.forget([key])),
+            (store.memory, lambda key: store.forget([key])),
             (store.weights, store.drop_weights),
             (lambda key: store.columns(key) if store.has_answers(key) else None, store.drop_answers),
         ):

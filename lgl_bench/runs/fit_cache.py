@@ -12,7 +12,7 @@ from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.answer_digests import column_digests
 from lgl_bench.runs.lineage import predecessor
 from lgl_bench.runs.options import Checkpoints
-from lgl_bench.runs.orders import Fitted
+from lgl_bench.runs.orders import Fitted, Left
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore, weights_digest
 from lgl_bench.runs.writer import BackgroundWriter
@@ -37,6 +37,7 @@ class FitCache:
         self._units = {unit.key: unit for unit in plan.all_units}
         self._outstanding = set(self._units) if force else set()
         self._weights: dict[str, bytes] = {}
+        self._memories: dict[str, bytes] = {}
         self._status: dict[str, str] = {}
         self._writer = BackgroundWriter()
 
@@ -91,7 +92,18 @@ class FitCache:
             raise LostWeightsError(
                 f"the weights of the fit {found.key}, which {unit.fold or unit.time} goes on from, are not there"
             )
-        return Fitted(found, weights)
+        return Fitted(found, weights, self.left(found))
+
+    def left(self, unit: Unit) -> Left | None:
+        """What the fit before a unit left for it; None if there is none."""
+        before = self.predecessor(unit)
+        if before is None:
+            return None
+        found = self._memories.get(before.key)
+        if found is None and before.key not in self._outstanding:
+            self.flush()
+            found = self.store.memory(before.key)
+        return Left(before, found)
 
     def write(
         self,
@@ -101,16 +113,21 @@ class FitCache:
         answers: pd.DataFrame | None = None,
         *,
         replace: bool = False,
+        memory: bytes | None = None,
     ) -> None:
-        """Keeps a fit, with new weights and new answers if there are any; `replace` drops the answers of before."""
+        """Keeps a fit, with new weights, memory and answers if there are any; `replace` drops the answers of before."""
         self._status[key] = record.status
         self._outstanding.discard(key)
         if weights is not None:
             self._weights[key] = weights
             record = record.but(weights=weights_digest(weights))
+        if memory is not None:
+            self._memories[key] = memory
         sources = {} if answers is None else column_digests(answers.columns)
         kept = weights if self.checkpoints != "none" else None
-        self._writer.enqueue(partial(self.store.write_fit, key, record, kept, answers, sources, replace=replace))
+        self._writer.enqueue(
+            partial(self.store.write_fit, key, record, kept, answers, sources, replace=replace, memory=memory)
+        )
 
     def release(self, unit: Unit) -> None:
         """Drops the weights a unit went on from, once nothing is left to do for it.
@@ -121,6 +138,9 @@ class FitCache:
         if before is None or self.status(unit.key) != "ok":
             return
         self._weights.pop(before.key, None)
+        oldest = self.predecessor(before)
+        if oldest is not None:  # the memory that the fit before was given is on the disk, for whoever needs it again
+            self._memories.pop(oldest.key, None)
         if self.checkpoints == "last":
             self._writer.enqueue(partial(self.store.drop_weights, before.key))
 

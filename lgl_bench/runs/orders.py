@@ -11,11 +11,29 @@ from lgl_bench.runs.records import FitRecord
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """What a fit left for the next one.
+
+    Attributes:
+        unit: Whose fit.
+        memory: Of its strategy; None if it left nothing.
+    """
+
+    unit: Unit
+    memory: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
-    """A unit with the weights of its fit."""
+    """A unit with the weights of its fit.
+
+    Attributes:
+        left: What the fit before it left, which decides what it saw; None if there is none.
+    """
 
     unit: Unit
     weights: bytes
+    left: Left | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +46,7 @@ class Order:
         thresholds: Expressions, decided for each of the detectors.
         weights: Of the unit, if it was fitted before: then nothing is trained.
         before: Whose model the unit goes on from and is calibrated with (`lineage`); None if there is none.
+        left: What that fit left, with or without its weights.
         matrix: Whether the model is to answer for every year.
     """
 
@@ -37,6 +56,7 @@ class Order:
     weights: bytes | None = None
     before: Fitted | None = None
     matrix: bool = False
+    left: Left | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +66,7 @@ class Done:
     Attributes:
         fit_record: Of a new fit, or of a task that is skipped; None if nothing was trained.
         weights: Of a new fit.
+        memory: What the strategy of a new fit left.
         answers: Columns to store; None if there are none.
         failed: Reason per expression that could not be scored.
         seconds: Spent training and scoring.
@@ -58,3 +79,4 @@ class Done:
     failed: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     matrix: dict[str, float | None] | None = None
+    memory: bytes | None = None

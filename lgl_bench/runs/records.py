@@ -61,6 +61,9 @@ class FitRecord(BaseModel):
         failed: Reason per `EXPR` or `EXPR|THRESHOLD` that could not be answered.
         failed_sources: Digest of the code that failed; a failure of other code counts for nothing.
         weights: Of `model.safetensors`, whether or not the file is still kept.
+        memory: Of `memory.safetensors`, which a strategy left for the next year; None if it left nothing.
+        memory_vertices: Vertices that are remembered; None if tasks do not build on each other.
+        memory_mb: What is kept of the past, in MiB.
         answers: What the answers file may be. While it is being replaced there are two, what it was and what it will
             be, so that a kill in between leaves either.
         matrix: Accuracy on every year, if it was asked for.
@@ -86,6 +89,9 @@ class FitRecord(BaseModel):
     failed: dict[str, str] = Field(default_factory=dict)
     failed_sources: dict[str, str] = Field(default_factory=dict)
     weights: Sha256 | None = None
+    memory: Sha256 | None = None
+    memory_vertices: _Whole | None = None
+    memory_mb: _Number | None = None
     answers: list[AnswersRecord] = Field(default_factory=list, max_length=2)
     matrix: dict[str, _Number | None] | None = None
     plugins: str = ""

@@ -142,10 +142,10 @@ class Scheduler:
         weights = None if work.fit else self._fits.weights(work.unit.key)
         if weights is None and not work.fit:
             raise LostWeightsError(f"the weights of the fit {work.unit.key} are not there")
-        before = self._fits.before(work.unit)
+        before, left = self._fits.before(work.unit), self._fits.left(work.unit)
         if work.decide:
-            return Order(work.unit, work.decide, work.thresholds, weights, before)
-        return Order(work.unit, work.detectors, (), weights, before)
+            return Order(work.unit, work.decide, work.thresholds, weights, before, left=left)
+        return Order(work.unit, work.detectors, (), weights, before, left=left)
 
     def _give_up(self, unit: Unit, queue: _Queue, reason: str) -> None:
         """Leaves a unit out that cannot be done in this run; what is in the store of it stays."""

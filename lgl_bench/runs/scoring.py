@@ -15,10 +15,15 @@ from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Scores,
 from lgl_bench.detectors import Calibration, Detector, checked, detectors
 from lgl_bench.detectors.mapping import Mapping, learn_mapping, mapped
 from lgl_bench.plans.paper_presets import Preset
+from lgl_bench.strategies import Strategy, strategies
+from lgl_bench.strategies.history import Cold
 from lgl_bench.thresholds import thresholds
 from lgl_bench.thresholds.oracle import Oracle
 from lgl_bench.training.model import Model, build_model
 from lgl_bench.training.trainer import seeded
+
+FULL = Expression("full")
+"""The strategy of who names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class Method:
         preset: Parameters of both.
         detectors: Complete expressions; all must work on the head.
         thresholds: Complete expressions, applied to every detector.
+        strategy: What is kept of the past; None if tasks do not build on each other.
     """
 
     backbone: str
@@ -38,6 +44,12 @@ class Method:
     preset: Preset
     detectors: tuple[Expression, ...]
     thresholds: tuple[Expression, ...] = ()
+    strategy: Expression | None = FULL
+
+    def build_strategy(self) -> Strategy:
+        """A strategy for one fit."""
+        built: Strategy = Cold() if self.strategy is None else build(self.strategy, strategies)
+        return built
 
     def parts(self) -> Iterator[Part]:
         """What is scored together: a detector with the built-in thresholds; every other threshold by itself.
@@ -95,7 +107,7 @@ class PartAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A model and the task it was trained for."""
+    """A model and the task it was trained for, as its strategy saw it."""
 
     model: Model
     task: Task

@@ -2,7 +2,7 @@
 
     DIR/plan.json                              what was asked for last
     DIR/plans/DIGEST.json                      everything that was ever asked for
-    DIR/fits/KEY/{model.safetensors,fit.json}  one fit
+    DIR/fits/KEY/{model.safetensors,fit.json}  one fit, and memory.safetensors if its strategy keeps something
     DIR/answers/KEY.parquet                    vertex, time, class_pred, confidence, novelty:EXPR,
                                                neighbour:EXPR, rejected:EXPR|THRESHOLD
     DIR/{years.parquet,intervals.json,standing.json,leaderboard.csv}  made from the above
@@ -26,7 +26,7 @@ from lgl_bench.runs.answer_columns import SHARED, AnswerColumns, parse_answers
 from lgl_bench.runs.records import AnswersRecord, DamagedError, FitRecord, dump_fit, parse_fit
 from lgl_bench.runs.run_folder import RUN_AGAIN, RunFolder, exists, parquet_bytes, read_file, write_file
 
-_RECORD, _WEIGHTS = "fit.json", "model.safetensors"
+_RECORD, _WEIGHTS, _MEMORY = "fit.json", "model.safetensors", "memory.safetensors"
 
 
 def record_path(folder: Path, key: str) -> Path:
@@ -58,6 +58,21 @@ class RunStore(RunFolder):
             raise _damaged(path)
         return data
 
+    def memory(self, key: str) -> bytes | None:
+        """What the strategy of a fit left; None if it left nothing.
+
+        Raises:
+            DamagedError: It left something, and that is gone or damaged.
+        """
+        record = self.fit(key)
+        if record is None or record.memory is None:
+            return None
+        path = self.folder / "fits" / key / _MEMORY
+        data = read_file(path) if exists(path) else b""
+        if record.memory != weights_digest(data):
+            raise _damaged(path)
+        return data
+
     def write_fit(
         self,
         key: str,
@@ -67,6 +82,7 @@ class RunStore(RunFolder):
         sources: Mapping[str, str] | None = None,
         *,
         replace: bool = False,
+        memory: bytes | None = None,
     ) -> FitRecord:
         """Keeps a fit with new weights and new columns of answers; returns the record as it is written.
 
@@ -77,8 +93,12 @@ class RunStore(RunFolder):
             answers: Columns to add; others of the file stay.
             sources: Digests of the code behind these columns.
             replace: Whether the other columns go.
+            memory: What the strategy of a new fit left.
         """
         place = self.folder / "fits" / key
+        if memory is not None:
+            record = record.but(memory=weights_digest(memory))
+            write_file(place, _MEMORY, memory)
         if weights is not None:
             record = record.but(weights=weights_digest(weights))
             write_file(place, _WEIGHTS, weights)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.backbones import backbones
+from lgl_bench.core.errors import DataError, PluginError
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.processes import peak_memory_mb
 from lgl_bench.core.types import Graph, IntArray, Task, Truth
 from lgl_bench.heads import heads
 from lgl_bench.kernels.choice import use_kernels
+from lgl_bench.plans.fits import Unit
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.plans.tasks import TaskCache
 from lgl_bench.runs.answer_columns import (
@@ -28,11 +32,23 @@ from lgl_bench.runs.answer_columns import (
     rejected_column,
 )
 from lgl_bench.runs.answering import TaskAnswers, add_oracle, add_parts, score_task
-from lgl_bench.runs.isolation.requests import Ask, Request, answer_here, dump_weights, fitted, restored, use_threads
+from lgl_bench.runs.isolation.requests import (
+    Ask,
+    Request,
+    answer_here,
+    dump_weights,
+    fitted,
+    restored,
+    use_threads,
+    viewed,
+)
 from lgl_bench.runs.matrix_row import matrix_row
-from lgl_bench.runs.orders import Done, Order
+from lgl_bench.runs.orders import Done, Left, Order
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.scoring import Method, Trained
+from lgl_bench.strategies import EMPTY, Memory, strategies
+from lgl_bench.strategies.memory import dump_memory, parse_memory
+from lgl_bench.strategies.offers import Given, memory_size, offer, seal
 from lgl_bench.training.trainer import Fit
 
 
@@ -59,6 +75,7 @@ def _execute(order: Order, tasks: TaskCache, on_epoch: Callable[[int, float], No
         return Done(_fit_record(work))
     start = time.perf_counter()
     built_in = backbones.is_built_in(chain.backbone) and heads.is_built_in(chain.head)
+    built_in &= not chain.strategy.name or strategies.is_built_in(plugin_name(chain.strategy.name))
     if order.matrix:
         done = Done(matrix=_matrix(work, None if built_in else ask))
     elif built_in:
@@ -68,7 +85,7 @@ def _execute(order: Order, tasks: TaskCache, on_epoch: Callable[[int, float], No
     return replace(done, seconds=time.perf_counter() - start)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Work:
     """An order with its task."""
 
@@ -82,62 +99,100 @@ class _Work:
         order, chain = self.order, self.order.unit.chain
         preset = Preset("", chain.parameters, chain.training)
         detectors, thresholds = (tuple(map(parse, texts)) for texts in (order.detectors, order.thresholds))
-        return Method(chain.backbone, chain.head, preset, detectors, thresholds)
+        strategy = parse(chain.strategy.name) if chain.strategy.name else None
+        return Method(chain.backbone, chain.head, preset, detectors, thresholds, strategy)
 
-    @property
-    def earlier(self) -> tuple[Task, bytes] | None:
-        """The task that the unit goes on from, with the weights of its model."""
+    @cached_property
+    def given(self) -> Given:
+        """What the unit's strategy is offered."""
+        return self._given(self.task, self.order.left)
+
+    @cached_property
+    def given_before(self) -> Given | None:
+        """What that of the fit before was offered; None if there is none."""
         before = self.order.before
-        if before is None:
-            return None
-        task, _ = self.tasks.tasks(self.order.unit.chain)[before.unit.index]
-        return task, before.weights
+        return None if before is None else self._given(self._task(before.unit), before.left)
+
+    def _given(self, task: Task, left: Left | None) -> Given:
+        strategy = self.order.unit.chain.strategy
+        memory = EMPTY if left is None or left.memory is None else parse_memory(left.memory)
+        earlier = None if left is None else self._task(left.unit)
+        return Given(offer(task, earlier, memory, strategy.past, strategy.graph), memory)
+
+    def _task(self, unit: Unit) -> Task:
+        return self.tasks.tasks(self.order.unit.chain)[unit.index][0]
 
 
 def _answer(work: _Work, on_epoch: Callable[[int, float], None] | None, ask: Ask) -> Done:
     """With the model in this process; only plugins that are not built in are asked elsewhere."""
-    order, task, chain, method = work.order, work.task, work.order.unit.chain, work.method
-    earlier = work.earlier
-    before = None if earlier is None else Trained(restored(method, *earlier), earlier[0])
-    record = weights = None
+    order, chain, method = work.order, work.order.unit.chain, work.method
+    before = None
+    if order.before is not None and work.given_before is not None:
+        earlier = viewed(method, work.given_before.task.task, work.given_before, chain.seed)
+        before = Trained(restored(method, earlier, order.before.weights), earlier)
+    record = weights = memory = None
     if order.weights is None:
-        start = before if chain.protocol.build().chained else None
-        model, fit = fitted(method, task, start, chain.seed, chain.device, on_epoch)
-        record = _fit_record(work, fit, peak_memory_mb())
-        if fit.status != "ok":
+        model, year = fitted(method, work.given, before, chain.seed, chain.device, on_epoch)
+        record, memory = _fit_record(work, year.fit, peak_memory_mb()), year.memory
+        if year.fit.status != "ok":
             return Done(record)
-        weights = dump_weights(model)
+        weights, task = dump_weights(model), year.task
+        record = _measured(record, work, memory)
     else:
+        task = viewed(method, work.given.task.task, work.given, chain.seed)
         model = restored(method, task, order.weights)
     answers = score_task(Trained(model, task), before, None, method, chain.seed, work.truth, ask)
-    return Done(record, weights, _table(work, answers), answers.failed)
+    kept = dump_memory(memory) if memory else None
+    return Done(record, weights, _table(work, answers), answers.failed, memory=kept)
 
 
 def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
-    """The same, with the model only in the process that answers the request."""
-    order, task, chain, method = work.order, work.task, work.order.unit.chain, work.method
+    """The same, with the model and its strategy only in the process that answers the request."""
+    order, chain, method = work.order, work.order.unit.chain, work.method
+    task, earlier = work.given.task.task, work.given_before
     request = Request(
         method,
         chain.seed,
         task,
         order.weights,
-        work.earlier,
-        warm=chain.protocol.build().chained,
+        None if order.before is None or earlier is None else (earlier.task.task, order.before.weights),
         threads=chain.threads,
         device=chain.device,
         kernels=chain.kernels,
+        given=work.given,
+        before_given=earlier,
     )
     reply = ask(request)
     record = None if reply.fit is None else _fit_record(work, reply.fit, reply.peak_memory_mb)
     if record is not None and record.status != "ok":
         return Done(record)
+    memory = EMPTY if reply.memory is None else seal(_sent(reply.memory), work.given.task)
+    record = None if record is None else _measured(record, work, memory)
     request = replace(request, weights=order.weights or reply.weights)
     assert reply.columns is not None and reply.confidence is not None
     predicted = task.known[reply.columns[task.scored]]
     answers = TaskAnswers(task, None, predicted=predicted, confidence=reply.confidence[task.scored])
     add_parts(answers, method.parts(), lambda part: ask(request.of(part)).part)
     add_oracle(answers, method, work.truth)
-    return Done(record, reply.weights if record else None, _table(work, answers), answers.failed)
+    kept = dump_memory(memory) if memory else None
+    return Done(record, reply.weights if record else None, _table(work, answers), answers.failed, memory=kept)
+
+
+def _sent(memory: bytes) -> Memory:
+    """What the process of a plugin says its strategy keeps."""
+    try:
+        return parse_memory(memory)
+    except DataError as error:
+        raise PluginError(str(error)) from error
+
+
+def _measured(record: FitRecord, work: _Work, memory: Memory) -> FitRecord:
+    """The record with what is kept of the past."""
+    strategy = work.order.unit.chain.strategy
+    if not strategy.name:
+        return record
+    vertices, size = memory_size(memory, work.given.task, strategy.past)
+    return record.but(memory_vertices=vertices, memory_mb=size / 2**20)
 
 
 def _matrix(work: _Work, ask: Ask | None) -> dict[str, float | None]:

@@ -93,8 +93,5 @@ class Strategy(ABC):
 strategies: Registry[type[Any]] = Registry(
     "strategy",
     "lgl_bench.strategies",
-    tuple(
-        f"lgl_bench.strategies.{name}"
-        for name in ("history", "finetune", "joint", "replay", "ewc", "mas", "lwf", "twp", "agem", "ssm")
-    ),
+    tuple(f"lgl_bench.strategies.{name}" for name in ("history", "finetune", "joint")),
 )

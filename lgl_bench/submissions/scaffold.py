@@ -33,7 +33,7 @@ def scaffold(kind: str, name: str, folder: Path, *, force: bool = False) -> list
         "name": name,
         "module": module,
         "kind": kind,
-        "kinds": f"{kind}s",
+        "kinds": _registry(kind).plural,
         "cls": "".join(part.capitalize() for part in name.split("-")),
     }
     files = {

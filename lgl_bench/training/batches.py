@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -10,15 +10,41 @@ import torch
 from lgl_bench.backbones import Backbone
 from lgl_bench.backbones.walks.training_data import Epoch, TrainingData
 from lgl_bench.core.errors import PluginError
-from lgl_bench.core.types import Task
+from lgl_bench.core.types import FloatArray, Task
 from lgl_bench.training.model import Model
 
 
-def training_data(model: Model, task: Task, device: str = "cpu") -> TrainingData:
-    """What a backbone may learn from in a task: no label but those of the training vertices."""
+def training_data(
+    model: Model,
+    task: Task,
+    device: str = "cpu",
+    weights: FloatArray | None = None,
+    observe: Callable[[torch.Tensor, torch.Tensor], None] | None = None,
+) -> TrainingData:
+    """What a backbone may learn from in a task: no label but those of the training vertices.
+
+    Args:
+        model: Whose columns and loss.
+        task: What may be learned from.
+        device: Where to compute.
+        weights: Of the training vertices, ascending; None if all are alike.
+        observe: See `TrainingData`.
+    """
     columns = np.where(task.fit_mask, model.columns(task.train.labels), -1)
-    vertices = torch.from_numpy(np.flatnonzero(task.fit_mask))
-    return TrainingData(task.train.graph, vertices, torch.from_numpy(columns), model.head.loss, device)
+    vertices = np.flatnonzero(task.fit_mask)
+    spread = None
+    if weights is not None:
+        spread = torch.zeros(len(columns), dtype=torch.float64)
+        spread[vertices] = torch.from_numpy(np.array(weights))
+    return TrainingData(
+        task.train.graph,
+        torch.from_numpy(vertices),
+        torch.from_numpy(columns),
+        model.head.loss,
+        device,
+        spread,
+        observe,
+    )
 
 
 def walk(backbone: Backbone, data: TrainingData) -> Epoch:

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from lgl_bench.core.seeds import derive
-from lgl_bench.core.types import Task, TrainingParameters
+from lgl_bench.core.types import FloatArray, Task, TrainingParameters
+from lgl_bench.strategies import StepOutputs, Strategy
 from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import Model
 
@@ -39,6 +40,27 @@ def seeded(seed: int, *axes: str | int) -> Iterator[None]:
         yield
 
 
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a strategy makes of the loss.
+
+    Attributes:
+        strategy: Whose hooks are called in every step; None for none.
+        weights: Of the training vertices, ascending, with a mean of 1; None if all are alike.
+    """
+
+    strategy: Strategy | None = None
+    weights: FloatArray | None = None
+
+    @property
+    def penalises(self) -> bool:
+        """Whether something is added to the loss."""
+        return self.strategy is not None and type(self.strategy).penalty is not Strategy.penalty
+
+
+_PLAIN = Loss()
+
+
 def train(
     model: Model,
     task: Task,
@@ -46,6 +68,7 @@ def train(
     seed: int,
     on_epoch: Callable[[int, float], None] | None = None,
     device: str = "cpu",
+    added: Loss = _PLAIN,
 ) -> Fit:
     """Fits a model to a task; the model comes back to the CPU, where it is scored.
 
@@ -56,12 +79,19 @@ def train(
         seed: Of the run; the task's time and fold are mixed in.
         on_epoch: Called with the number of each epoch and its loss; raising stops the fit.
         device: Where to compute.
+        added: What a strategy makes of the loss.
+
+    Returns:
+        What became of it; without a training vertex the weights stay as they are, after no epoch.
     """
     start = time.perf_counter()
     value, epoch, steps = float("nan"), 0, 0
     with seeded(seed, "train", task.time, task.fold):
         model.to(device)
-        data = training_data(model, task, device)
+        seen = _Seen(model) if added.penalises else None
+        data = training_data(model, task, device, added.weights, seen)
+        if not len(data.vertices):
+            return _end("ok", "", 0, 0.0, start, model)
         model.head.begin(data.labels[data.vertices].to(device))
         losses_of_epoch = walk(model.backbone, data)
         optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
@@ -69,11 +99,15 @@ def train(
             model.train()
             for loss in losses_of_epoch():
                 steps += 1
+                if seen is not None and added.strategy is not None:
+                    loss = loss + added.strategy.penalty(model, seen.take())
                 value = float(loss.detach())
                 if not np.isfinite(value):
                     return _end("diverged", f"the loss was {value} in epoch {epoch}", epoch, value, start, model)
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
+                if added.strategy is not None:
+                    added.strategy.after_backward(model)
                 optimizer.step()
                 if steps == parameters.steps:
                     break
@@ -84,6 +118,25 @@ def train(
     if not all(bool(torch.isfinite(weight).all()) for weight in model.parameters()):
         return _end("diverged", "a weight is no longer finite", epoch, value, start, model)
     return _end("ok", "", epoch, value, start, model)
+
+
+class _Seen:
+    """The outputs of a step, as the walk of the backbone asked for their loss."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._parts: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def __call__(self, output: torch.Tensor, vertices: torch.Tensor) -> None:
+        self._parts.append((output, vertices))
+
+    def take(self) -> StepOutputs:
+        """What was seen since the last time."""
+        parts, self._parts = self._parts, []
+        if not parts:
+            return StepOutputs(torch.empty(0, dtype=torch.int64), torch.empty(0, len(self._model.known)))
+        outputs, vertices = zip(*parts, strict=True)
+        return StepOutputs(torch.cat(vertices), self._model.head.logits(torch.cat(outputs)))
 
 
 def _end(status: Literal["ok", "diverged"], reason: str, epoch: int, loss: float, start: float, model: Model) -> Fit:

@@ -18,8 +18,8 @@ from lgl_bench.plans.budget import Budget
 from lgl_bench.plans.budget import budget as budget_of
 from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, unit_key
 from lgl_bench.plans.paper_presets import Preset, preset
-from lgl_bench.plans.plan import protocol_settings
 from lgl_bench.plans.preset_file import check_target
+from lgl_bench.plans.settings import chain_settings
 from lgl_bench.plans.suite import load_suite
 from lgl_bench.runs.answer_digests import answer_digest
 from lgl_bench.streams.checksum import stream_checksum
@@ -137,7 +137,7 @@ def plan_tuning(
     specs = [
         _spec(key, stream, setting, backbone, head, found, effort, usable)
         for key, stream in cut.items()
-        for setting in protocol_settings(axes)
+        for setting, _ in chain_settings(axes)
         for usable in [usable_metric(stream, setting, metric)]
         for backbone in axes.backbones
         for head, found in _by_head(axes.detectors_of(backbone), key, setting.build().split, backbone).items()

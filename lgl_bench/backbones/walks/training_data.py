@@ -29,6 +29,9 @@ class TrainingData:
         labels: Output column of the class of each vertex of the graph; -1 for those that are not trained on.
         head_loss: Mean loss of outputs, one row per vertex, given the labels of these vertices.
         device: Where to compute. `vertices` and `labels` stay on the CPU.
+        weights: Weight of each vertex in the loss; those of the training vertices have a mean of 1. None if all are
+            alike.
+        observe: Called with outputs and their vertices whenever a loss is asked for.
     """
 
     graph: Graph
@@ -36,9 +39,11 @@ class TrainingData:
     labels: torch.Tensor
     head_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     device: str = "cpu"
+    weights: torch.Tensor | None = None
+    observe: Callable[[torch.Tensor, torch.Tensor], None] | None = None
 
     def loss(self, output: torch.Tensor, vertices: torch.Tensor) -> torch.Tensor:
-        """Mean loss of the outputs of these training vertices, one row per vertex.
+        """Mean loss of the outputs of these training vertices, one row per vertex, each times its weight.
 
         Raises:
             PluginError: One of them is no training vertex.
@@ -48,7 +53,21 @@ class TrainingData:
             raise PluginError(
                 "the loss was asked for vertices that are not trained on; those that are have labels[vertices] >= 0"
             )
-        return self.head_loss(output, labels.to(self.device))
+        if self.observe is not None:
+            self.observe(output, vertices)
+        labels = labels.to(self.device)
+        if self.weights is None:
+            return self.head_loss(output, labels)
+        return self._weighted(output, labels, self.weights[vertices])
+
+    def _weighted(self, output: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """A head knows mean losses: vertices of one weight are a group, and groups are added up."""
+        total = output.new_zeros(())
+        for weight in torch.unique(weights):
+            group = (weights == weight).nonzero().flatten().to(self.device)
+            share = float(weight) * len(group) / len(weights)
+            total = total + share * self.head_loss(output[group], labels[group])
+        return total
 
     def whole(self) -> Inputs:
         """The whole graph."""

@@ -1,10 +1,10 @@
 """Which rows of two boards may be set against each other, and why others may not.
 
-Rows are of the same method if stream, backbone, head, detector and threshold agree. Their numbers are comparable
-if suite, suite version, data checksum, protocol, split, history, restart, label delay, track, budget and its version
-agree too; if they are not, the columns that differ are named. Preset and selection may differ; a note says so.
+Rows are of the same method if stream, strategy, backbone, head, detector and threshold agree. Their numbers are
+comparable if suite, suite version, data checksum, protocol, split, label delay, track, budget and its version agree
+too; if they are not, the columns that differ are named. Preset and selection may differ; a note says so.
 
-Printed rows have no checksum, budget, restart or suite of ours. They match by stream, protocol, split, history, label
+Printed rows have no checksum, budget, restart or suite of ours. They match by stream, protocol, split, strategy, label
 delay, track, backbone and the names in the expressions: `odin` whatever its parameters, the same ones preferred. Rows
 of a twin are refused beside printed rows of the stream it stands in for.
 """
@@ -149,7 +149,7 @@ def _named(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     """Our rows (`a`) beside printed ones (`b`), by the names in their expressions."""
     if not len(ours) or not len(theirs):
         return pd.DataFrame({"a": [], "b": []}, dtype=np.int64)
-    place = ("stream", "protocol", "split", "history", "label_delay", "track", "threshold_names")
+    place = ("stream", "protocol", "split", "strategy", "label_delay", "track", "threshold_names")
     left, right = (
         frame.assign(
             detector_names=frame["detector"].map(without_values), threshold_names=frame["threshold"].map(without_values)

@@ -31,6 +31,8 @@ class Fact:
     FAILED_SEEDS: Final = "failed_seeds"
     ABOVE_FLOOR: Final = "above_floor"
     N_NEW: Final = "n_new"
+    MEMORY_VERTICES: Final = "memory_vertices"
+    MEMORY_MB: Final = "memory_mb"
     FIT_SECONDS: Final = "fit_seconds"
     PEAK_MEMORY_MB: Final = "peak_memory_mb"
     KERNELS: Final = "kernels"
@@ -65,6 +67,8 @@ CLAIMED: Final = (
     Fact.DEVICE,
     Fact.KERNELS,
     Fact.GIT_COMMIT,
+    Fact.MEMORY_VERTICES,
+    Fact.MEMORY_MB,
     Fact.FIT_SECONDS,
     Fact.PEAK_MEMORY_MB,
 )

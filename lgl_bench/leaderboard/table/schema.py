@@ -1,4 +1,4 @@
-"""A row of the leaderboard: what each column means, its type and its range. Version 3.
+"""A row of the leaderboard: what each column means, its type and its range. Version 4.
 
 A CSV has the columns of `Key`, then for each metric M the seven of `Figures` (`M_mean`, `M_std`, ...), then those of
 `Facts`, the last of which is `schema_version`. The headline metrics are always there; any other metric may be added,
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lgl_bench.grading.row_key import KEY, Key
 from lgl_bench.leaderboard.table.names import Suffix
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 Count = Annotated[int, Field(ge=0)]
 Trust = Literal["printed", "self-reported", "recomputed", "rescored", "reproduced"]
@@ -61,6 +61,8 @@ class Facts(_ColumnRecord):
     n_new: Count | None = Field(
         description="new vertices scored in test years or folds, per seed; empty if a paper does not say"
     )
+    memory_vertices: Count | None = Field(description="most vertices that its strategy remembered; empty if unknown")
+    memory_mb: Annotated[float, Field(ge=0)] | None = Field(description="most that its strategy kept, in MiB")
     fit_seconds: Annotated[float, Field(ge=0)] | None = Field(description="training time of all its fits together")
     peak_memory_mb: Annotated[float, Field(ge=0)] | None = Field(description="most memory a worker held")
     kernels: Kernels = Field(description="what computed its fits; empty if a paper or an older run does not say")
@@ -76,7 +78,7 @@ class Facts(_ColumnRecord):
     python: str = Field(description="version")
     device: str = Field(description="`cpu` or `cuda`")
     git_commit: str = Field(description="of the checkout the run was made in")
-    schema_version: Literal[3] = Field(description="of this table")
+    schema_version: Literal[4] = Field(description="of this table")
 
 
 HEADLINE = (
@@ -88,7 +90,7 @@ DECISIONS = ("mcc", "recall_new", "false_alarm_rate", "open_f1", "regret")
 """What is shown of a decision: what ranks it, and beside that what it consists of."""
 SUFFIXES: tuple[Suffix, ...] = get_args(Suffix)
 FACTS = tuple(Facts.model_fields)
-METHOD = ("stream", "backbone", "head", "detector", "threshold")
+METHOD = ("stream", "strategy", "backbone", "head", "detector", "threshold")
 """Key columns that name a method on a stream."""
 COMPARABLE = (
     "suite",
@@ -96,8 +98,6 @@ COMPARABLE = (
     "stream_checksum",
     "protocol",
     "split",
-    "history",
-    "restart",
     "label_delay",
     "track",
     "budget",

@@ -22,6 +22,7 @@ import psutil
 from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import LglBenchError, PluginError, UsageError, printable
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.processes import start_module
 from lgl_bench.core.registry import PluginFile, Registry, load_plugin
 from lgl_bench.detectors import detectors
@@ -33,6 +34,7 @@ from lgl_bench.runs.isolation.packing import write_record
 from lgl_bench.runs.isolation.replies import Inbox
 from lgl_bench.runs.isolation.requests import Reply, Request, answer_here
 from lgl_bench.runs.scoring import names_in
+from lgl_bench.strategies import strategies
 from lgl_bench.thresholds import thresholds
 
 Files: TypeAlias = Mapping[tuple[str, str], PluginFile]
@@ -69,7 +71,7 @@ class LimitError(PluginError):
 
 def plugin_files() -> dict[tuple[str, str], PluginFile]:
     """The plugins that this process loaded from files."""
-    registries: tuple[Registry[Any], ...] = (backbones, heads, detectors, thresholds, protocols)
+    registries: tuple[Registry[Any], ...] = (backbones, heads, detectors, thresholds, protocols, strategies)
     return {(one.kind, name): file for one in registries for name, file in one.files().items()}
 
 
@@ -80,6 +82,8 @@ def check_loadable(plan: Plan) -> None:
         named: list[tuple[Registry[Any], str]] = [(backbones, chain.backbone), (heads, chain.head)]
         named += [(protocols, chain.protocol.name), *((thresholds, parse(text).name) for text in plan.thresholds)]
         named += [(detectors, name) for expression in expressions for name in names_in(expression)]
+        if chain.strategy.name:
+            named.append((strategies, plugin_name(chain.strategy.name)))
         for registry, name in named:
             if not registry.loadable(name):
                 raise UsageError(

@@ -9,6 +9,7 @@ import json
 import math
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -31,10 +32,12 @@ def encode_reply(request: Request, reply: Reply) -> Iterator[bytes]:
         "fit": None if fit is None else [fit.status, fit.reason, fit.epochs, fit.loss, fit.seconds],
         "peak_memory_mb": reply.peak_memory_mb,
         "weights": len(reply.weights or b""),
+        "memory": len(reply.memory or b""),
         "failed": {} if answers is None else answers.failed,
     }
     yield from _with_length(head)
     yield reply.weights or b""
+    yield reply.memory or b""
     arrays: dict[str, Any] = {"columns": reply.columns, "confidence": reply.confidence}
     if answers is not None:
         arrays = {"novelty": answers.novelty, **answers.rejected}
@@ -93,13 +96,15 @@ class Inbox:
         assert head is not None and self.complete
         if "error" in head:
             raise PluginError(printable(head["error"]) or "it failed and gave no reason")
-        at = self._start + head["weights"]
+        end = self._start + head["weights"]
+        at = end + head["memory"]
         arrays = {}
         for name, dtype, size in _layout(self.request, head):
             arrays[name] = np.frombuffer(self._data, dtype=dtype, count=size, offset=at)
             at += arrays[name].nbytes
-        weights = bytes(self._data[self._start : self._start + head["weights"]]) or None
-        return _checked(self.request, head, weights, arrays)
+        weights = bytes(self._data[self._start : end]) or None
+        memory = bytes(self._data[end : end + head["memory"]]) or None
+        return replace(_checked(self.request, head, weights, arrays), memory=memory)
 
     def _body(self) -> int:
         head = self._head
@@ -107,7 +112,8 @@ class Inbox:
         if "error" in head:
             return 0
         _check_head(self.request, head, self.most_weights)
-        return int(head["weights"]) + sum(np.dtype(dtype).itemsize * n for _, dtype, n in _layout(self.request, head))
+        parts = int(head["weights"]) + int(head["memory"])
+        return parts + sum(np.dtype(dtype).itemsize * n for _, dtype, n in _layout(self.request, head))
 
 
 def _with_length(head: dict[str, Any]) -> Iterator[bytes]:
@@ -150,6 +156,11 @@ def _check_head(request: Request, head: dict[str, Any], most_weights: int) -> No
         raise _unusable("its weights have an impossible size")
     if bool(weights) != expected:
         raise _unusable("weights are missing, or there are some that were not asked for")
+    memory = head.get("memory")
+    if not isinstance(memory, int) or isinstance(memory, bool) or not 0 <= memory <= most_weights - weights:
+        raise _unusable("what its strategy keeps has an impossible size")
+    if memory and not expected:
+        raise _unusable("it keeps something of a fit that was not made")
 
 
 def _is_fit(fit: Any) -> bool:

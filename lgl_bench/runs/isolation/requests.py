@@ -29,9 +29,13 @@ from lgl_bench.kernels.choice import kernels_on, thread_free, use_kernels
 from lgl_bench.kernels.threads import set_thread_count, thread_count
 from lgl_bench.runs.isolation.packing import copied
 from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, names_in, score_part, start_model
+from lgl_bench.strategies import strategies
+from lgl_bench.strategies.memory import dump_memory
+from lgl_bench.strategies.offers import Given
 from lgl_bench.thresholds import thresholds
+from lgl_bench.training.lifelong import YearFit, fit_year, strategy_seed
 from lgl_bench.training.model import Model, build_model
-from lgl_bench.training.trainer import Fit, train
+from lgl_bench.training.trainer import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +49,12 @@ class Request:
         weights: Of the task's model; None if it is to be fitted, and its weights are part of the reply.
         before: The last task before it that was fitted, with the weights of its model.
         part: What is scored; None asks for the predicted classes.
-        warm: Whether a fit goes on from the weights of `before`.
         threads: See `use_threads`.
         device: Where a fit is computed.
         files: Plugin files to load first.
         kernels: That compute; "" for those of this process.
+        given: What the strategy of the task is offered, if the model is only there; then `task` is that offer.
+        before_given: The same for the task before.
     """
 
     method: Method
@@ -58,11 +63,12 @@ class Request:
     weights: bytes | None
     before: tuple[Task, bytes] | None
     part: Part | None = None
-    warm: bool = False
     threads: int = 1
     device: str = "cpu"
     files: tuple[PluginFile, ...] = ()
     kernels: str = ""
+    given: Given | None = None
+    before_given: Given | None = None
 
     def of(self, part: Part) -> Request:
         """The same model asked for a part."""
@@ -70,12 +76,15 @@ class Request:
 
     def on(self, graph: Graph) -> Request:
         """The same model asked for the classes of another graph's vertices."""
-        return replace(self, part=None, task=replace(self.task, test=graph, scored=np.arange(graph.num_vertices)))
+        task = replace(self.task, test=graph, scored=np.arange(graph.num_vertices))
+        return replace(self, part=None, task=task, given=None, before=None, before_given=None)
 
     def plugins(self) -> Iterator[tuple[Registry[Any], str]]:
         """Every plugin it takes, with where that is registered."""
         yield backbones, self.method.backbone
         yield heads, self.method.head
+        if self.given is not None and self.method.strategy is not None:
+            yield strategies, self.method.strategy.name
         if self.part is not None:
             yield from ((detectors, name) for name in names_in(self.part.detector))
             yield from ((thresholds, one.name) for one in self.part.thresholds)
@@ -88,6 +97,7 @@ class Reply:
     Attributes:
         fit: What became of the fit, if there was one.
         weights: Of a fit that is ok.
+        memory: What its strategy left; None if nothing.
         peak_memory_mb: Of the process, after a fit.
         columns: Per vertex of the test graph, which known class is predicted; None if a part was asked for.
         confidence: Probability of that class.
@@ -100,6 +110,7 @@ class Reply:
     columns: IntArray | None = None
     confidence: FloatArray | None = None
     answers: PartAnswers | None = None
+    memory: bytes | None = None
 
     @property
     def part(self) -> PartAnswers:
@@ -129,12 +140,14 @@ def answer(request: Request) -> Reply:
 
 
 def _answer(request: Request) -> Reply:
-    task, method, seed = request.task, request.method, request.seed
+    method, seed = request.method, request.seed
     before = None
     if request.before is not None:
-        before = Trained(restored(method, *request.before), request.before[0])
+        earlier = viewed(method, request.before[0], request.before_given, seed)
+        before = Trained(restored(method, *request.before), earlier)
     if request.weights is None:
         return _fit(request, before)
+    task = viewed(method, request.task, request.given, seed)
     now = Trained(restored(method, task, request.weights), task)
     if request.part is None:
         return _predict(now.model, task)
@@ -182,27 +195,39 @@ def restored(method: Method, task: Task, weights: bytes) -> Model:
     return model.eval()
 
 
+def viewed(method: Method, task: Task, given: Given | None, seed: int) -> Task:
+    """A task as its strategy saw it; without an offer it is that already."""
+    if given is None:
+        return task
+    return given.view(method.build_strategy(), strategy_seed(seed, task))[0]
+
+
 def fitted(
     method: Method,
-    task: Task,
-    start: Trained | None,
+    given: Given,
+    before: Trained | None,
     seed: int,
     device: str = "cpu",
     on_epoch: Callable[[int, float], None] | None = None,
-) -> tuple[Model, Fit]:
-    """A model fitted to a task, afresh or from where another one ended."""
-    training = method.preset.training
-    model = start_model(task, method, start, seed)
-    return model, train(model, task, training if start is None else training.continued(), seed, on_epoch, device)
+) -> tuple[Model, YearFit]:
+    """A model fitted to what its strategy takes of a task, afresh or from where another one ended."""
+    strategy = method.build_strategy()
+    task = given.task.task
+    model = start_model(task, method, before if strategy.warm else None, seed)
+    previous = None if before is None or method.strategy is None else before.model
+    year = fit_year(model, previous, strategy, given, method.preset.training, seed, on_epoch, device)
+    return model, year
 
 
 def _fit(request: Request, before: Trained | None) -> Reply:
-    start = before if request.warm else None
-    model, fit = fitted(request.method, request.task, start, request.seed, request.device)
-    peak = peak_memory_mb()
+    assert request.given is not None
+    model, year = fitted(request.method, request.given, before, request.seed, request.device)
+    fit, peak = year.fit, peak_memory_mb()
     if fit.status != "ok":
         return Reply(fit, peak_memory_mb=peak)
-    return replace(_predict(model, request.task), fit=fit, weights=dump_weights(model), peak_memory_mb=peak)
+    memory = dump_memory(year.memory) if year.memory else None
+    made = replace(_predict(model, year.task), fit=fit, weights=dump_weights(model), peak_memory_mb=peak)
+    return replace(made, memory=memory)
 
 
 def _predict(model: Model, task: Task) -> Reply:

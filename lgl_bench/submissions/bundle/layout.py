@@ -6,6 +6,7 @@
     BUNDLE/answers/KEY.parquet      the answers of a fit
     BUNDLE/fits/KEY.json            the record of a fit
     BUNDLE/fits/KEY.safetensors     its weights, unless they were left out or not kept
+    BUNDLE/fits/KEY.memory          what its strategy kept for the next year, if it did
     BUNDLE/environment.json         versions and platform
     BUNDLE/plugins/NAME.py          source of a plugin, as text: nothing here ever runs it
     BUNDLE/MANIFEST.json            format, sha256 and size of every other file
@@ -40,6 +41,7 @@ _ALLOWED: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (rf"answers/{KEY}\.parquet", 512 * MIB),
         (rf"fits/{KEY}\.json", MIB),
         (rf"fits/{KEY}\.safetensors", 1024 * MIB),
+        (rf"fits/{KEY}\.memory", 1024 * MIB),
         (r"plugins/[A-Za-z0-9_]{1,64}\.py", MIB),
     )
 )
@@ -98,6 +100,11 @@ def fit_file(key: str) -> str:
 def weights_file(key: str) -> str:
     """Where the weights of a fit are."""
     return f"fits/{key}.safetensors"
+
+
+def memory_file(key: str) -> str:
+    """Where what the strategy of a fit kept is."""
+    return f"fits/{key}.memory"
 
 
 def answers_file(key: str) -> str:

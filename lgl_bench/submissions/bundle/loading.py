@@ -118,12 +118,14 @@ def _checked_record(sent: FitRecord, key: str, expected: Expected) -> FitRecord:
         failed=sent.failed,
         seconds=sent.seconds,
         peak_memory_mb=sent.peak_memory_mb,
+        memory_vertices=sent.memory_vertices,
+        memory_mb=sent.memory_mb,
     )
     for field in ("key", "time", "role", "fold", "known"):
         given, right = getattr(sent, field), getattr(record, field)
         if given != right:
             raise BundleError(f"{name}: {field} = {ascii(given)[:200]}; the protocol says {right}")
-    for field in ("seconds", "peak_memory_mb"):
+    for field in ("seconds", "peak_memory_mb", "memory_vertices", "memory_mb"):
         claimed = getattr(sent, field)
         if claimed is not None and not 0 <= claimed < _MAX_CLAIMED:
             raise BundleError(f"{name}: {field} = {claimed}; it lies between 0 and {_MAX_CLAIMED:g}")

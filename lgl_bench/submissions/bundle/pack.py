@@ -40,6 +40,7 @@ from lgl_bench.submissions.bundle.layout import (
     answers_file,
     fit_file,
     limit_of,
+    memory_file,
     refuse_name,
     refuse_submitter,
     weights_file,
@@ -187,6 +188,9 @@ class _Packing:
         kept = self.store.weights(key) if weights else None
         if kept is not None:
             self._write(weights_file(key), kept)
+            memory = self.store.memory(key)
+            if memory is not None:
+                self._write(memory_file(key), memory)
         if self.store.has_answers(key):
             self._write(answers_file(key), self.store.answer_bytes(key))
         return record.status != "ok" or kept is not None

@@ -22,6 +22,7 @@ from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import describe
 from lgl_bench.plans.rebuild import rebuild
 from lgl_bench.runs.options import Settings
+from lgl_bench.strategies import strategies
 from lgl_bench.streams.catalogue import load
 from lgl_bench.submissions.reproduce.pick import only
 from lgl_bench.thresholds import thresholds
@@ -95,6 +96,8 @@ def _check_available(plan: Plan) -> None:
         for chain in plan.units:
             backbones.get(chain.backbone)
             heads.get(chain.head)
+            if chain.strategy.name:
+                build(parse(chain.strategy.name), strategies)
     except UnknownNameError as error:
         raise UsageError(f"{error}. A method that does not come with lgl-bench is given with --plugin FILE") from error
 

@@ -25,6 +25,7 @@ from lgl_bench.plans.plugin_facts import protocol_name
 from lgl_bench.plans.rebuild import Expected
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.answer_columns import VERTEX
+from lgl_bench.strategies import strategies
 from lgl_bench.streams.lookup import positions
 from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.bundle.layout import BundleError, answers_file, fit_file
@@ -56,6 +57,7 @@ def check_claims(plan: Plan) -> list[str]:
         "heads": (heads, {chain.head for chain in plan.units}, claims.heads),
         "detectors": (detectors, bases, claims.detectors),
         "thresholds": (thresholds, {*plan.thresholds}, claims.thresholds),
+        "strategies": (strategies, {one.strategy.name for one in plan.units if one.strategy.name}, claims.strategies),
     }
     for kind, (registry, names, claimed) in used.items():
         _check_claimed(kind, {name for name in names if not built_in(registry, name)}, set(claimed))
@@ -129,6 +131,10 @@ def _notes(plan: Plan) -> list[str]:
     for name, threshold in claims.thresholds.items():
         ranked = "may be ranked" if threshold.ranked else "is an upper bound"
         found.append(f"claimed of the threshold {name}: its track is {threshold.track}, and it {ranked}")
+    for name, strategy in claims.strategies.items():
+        start = "goes on from the year before" if strategy.warm else "starts anew every year"
+        labels = "all labels" if strategy.past == "all" else "new and remembered labels"
+        found.append(f"claimed of the strategy {name}: it {start} and sees {labels}, graph: {strategy.graph}")
     for name, protocol in claims.protocols.items():
         found.append(
             f"claimed of the protocol {name}: its split is {protocol.split}, its track {protocol.track}, and all its "

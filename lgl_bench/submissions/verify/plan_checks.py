@@ -6,15 +6,16 @@ from dataclasses import replace
 from itertools import product
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
-from lgl_bench.core.expressions import Expression, parse
+from lgl_bench.core.expressions import Expression, fills, parse
 from lgl_bench.core.grammar import plugin_name
 from lgl_bench.kernels.choice import kernel_packages
-from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, keys_today
+from lgl_bench.plans.fits import ChainSpec, keys_today
 from lgl_bench.plans.methods import AUTO, MethodRow, Methods, row_texts, trained_heads
 from lgl_bench.plans.paper_presets import Preset, preset
-from lgl_bench.plans.plan import Plan, protocol_settings, threshold_texts
+from lgl_bench.plans.plan import Plan, threshold_texts
 from lgl_bench.plans.plan_file import Description
 from lgl_bench.plans.plugin_facts import protocol_facts
+from lgl_bench.plans.settings import ChainSetting, chain_settings
 from lgl_bench.plans.suite import comes_from_shipped, suites
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.provenance import provenance
@@ -36,8 +37,8 @@ def check_plan(plan: Plan, description: Description) -> list[str]:
     unknown: set[str] = set()
     for (methods, text), row in zip(wanted, plan.rows, strict=True):
         place = f"plan.json: the row {row.detector} on {row.stream}, {row.backbone}"
-        here = (row.stream, row.protocol, row.backbone, row.parameters)
-        if here != (methods.stream, methods.protocol, methods.backbone, methods.parameters):
+        here = (row.stream, row.protocol, row.strategy, row.backbone, row.parameters)
+        if here != (methods.stream, methods.protocol, methods.strategy, methods.backbone, methods.parameters):
             raise BundleError(f"{place}: the suite has {text} on {methods.stream}, {methods.backbone} here")
         try:
             beside = (other for other in plan.rows if _shares_fits(other, row))
@@ -96,7 +97,8 @@ def is_tuned(row: MethodRow) -> bool:
 
 def _shares_fits(other: MethodRow, row: MethodRow) -> bool:
     """Whether another row trains on the same stream and backbone, so that a detector of any head can use its fits."""
-    return (other.stream, other.protocol, other.backbone) == (row.stream, row.protocol, row.backbone)
+    one, two = ((each.stream, each.protocol, each.strategy, each.backbone) for each in (other, row))
+    return one == two
 
 
 def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
@@ -104,20 +106,22 @@ def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
     sweeps = [tuple(zip(suite.sweep, values, strict=True)) for values in product(*suite.sweep.values())]
     found = []
     settings = _settings(plan)
-    for stream, protocol, backbone, swept in product(plan.checksums, settings, suite.backbones, sweeps):
+    for stream, setting, backbone, swept in product(plan.checksums, settings, suite.backbones, sweeps):
+        protocol, strategy = setting
         split = protocol_facts(protocol, plan.plugins).split
-        methods = Methods(suite, stream, protocol, split, backbone, swept, None)
-        found += [(methods, text) for text in row_texts(suite, backbone, swept)]
+        methods = Methods(suite, stream, protocol, strategy, split, backbone, swept, None)
+        first = strategy == settings[0].strategy
+        found += [(methods, text) for text in row_texts(suite, backbone, swept, floor=first)]
     return found
 
 
-def _settings(plan: Plan) -> list[ProtocolSetting]:
-    """The protocol of the suite with its parameters; as the bundle has it, once for each split, if it is a plugin."""
+def _settings(plan: Plan) -> list[ChainSetting]:
+    """The protocol of the suite with its strategies; as the bundle has them, once for each split, if it is a plugin."""
     suite = plan.suite
     if suite.protocol in protocols:
-        return protocol_settings(suite)
-    found = list(dict.fromkeys(chain.protocol for chain in plan.units))
-    if [setting.split for setting in found] != list(suite.split or (None,)):
+        return chain_settings(suite, plan.plugins)
+    found = list(dict.fromkeys(ChainSetting(chain.protocol, chain.strategy) for chain in plan.units))
+    if [setting.protocol.split for setting in found] != list(suite.split or (None,)) * len(suite.strategies):
         raise BundleError(f"plan.json: its splits are not those of the suite with the protocol {suite.protocol}")
     return found
 
@@ -131,7 +135,7 @@ def _check_thresholds(plan: Plan) -> list[str]:
         try:
             right = str(plan.budget.cap_threshold(parse(text)))
         except UnknownNameError:
-            if not _fills(parse(given), parse(text)):
+            if not fills(parse(given), parse(text)):
                 raise BundleError(f"plan.json: the threshold '{text}' of the suite cannot be {given}") from None
             notes.append(f"{text}: not available here, so it is known by its decisions only")
             continue
@@ -163,19 +167,13 @@ def _check_streams(plan: Plan, description: Description) -> None:
 def _check_by_name(row: MethodRow, text: str, place: str) -> None:
     """What can be checked of a row whose detector is not available: that its name says what its answers are."""
     shown, asked = parse(row.detector), parse(text)
-    if not _fills(shown, asked):
+    if not fills(shown, asked):
         raise BundleError(f"{place}: it is not what the suite's '{text}' stands for")
     inner = shown.arguments[0] if shown.name == "good" and shown.arguments else shown
     names = {plugin_name(candidate.base) for candidate in row.candidates}
     hidden = inner == Expression(AUTO)
     if (not row.chosen and not hidden and row.concrete != row.detector) or (not hidden and names != {inner.name}):
         raise BundleError(f"{place}: it shows another detector than its answers, {row.candidates[0].base}")
-
-
-def _fills(whole: Expression, asked: Expression) -> bool:
-    """Whether an expression can be another one with its defaults filled in."""
-    given = dict(whole.parameters)
-    return whole.name == asked.name and all(given.get(key) == value for key, value in asked.parameters)
 
 
 def _check_parameters(plan: Plan) -> None:

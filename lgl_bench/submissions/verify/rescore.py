@@ -18,6 +18,7 @@ import pandas as pd
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.registry import Registry
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
@@ -28,15 +29,16 @@ from lgl_bench.plans.tasks import TaskCache
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.answer_columns import SHARED, AnswerName, ScoreColumn, answered_names
 from lgl_bench.runs.lineage import predecessor
-from lgl_bench.runs.orders import Fitted, Order
+from lgl_bench.runs.orders import Fitted, Left, Order
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.worker import execute
+from lgl_bench.strategies import strategies
 from lgl_bench.streams.catalogue import data_folder
-from lgl_bench.submissions.bundle.layout import answers_file, weights_file
+from lgl_bench.submissions.bundle.layout import answers_file, memory_file, weights_file
 from lgl_bench.submissions.bundle.loading import LoadedBundle
 from lgl_bench.submissions.verify.answers import answer_differences
 from lgl_bench.submissions.verify.claims import built_in
-from lgl_bench.submissions.verify.weights import read_weights
+from lgl_bench.submissions.verify.weights import read_memory, read_weights
 from lgl_bench.thresholds import thresholds
 
 
@@ -91,8 +93,8 @@ def rescored_rows(frame: pd.DataFrame, plan: Plan, found: Rescored, store: RunSt
         if not _is_whole(row, plan, found, store):
             continue
         same = (frame["stream"] == row.stream) & (frame["split"] == row.protocol.build().split)
-        for column, value in (("backbone", row.shown_backbone), ("head", row.head), ("detector", row.detector)):
-            same &= frame[column] == value
+        same &= (frame["strategy"] == row.strategy.name) & (frame["backbone"] == row.shown_backbone)
+        same &= (frame["head"] == row.head) & (frame["detector"] == row.detector)
         whole |= same & frame["threshold"].map(lambda text: not text or built_in(thresholds, text))
     return whole
 
@@ -126,8 +128,10 @@ class _ChainRescoring:
             return "the bundle has no weights of them or of the fit before"
         stored = self.store.columns(unit.key).columns
         given = {column: values for column, values in stored.items() if self._asks(column)}
-        fitted = Fitted(before, self.weights(before.key) or b"") if before else None
-        wanted = Order(unit, (), weights=self.weights(unit.key), before=fitted)
+        left = self._left(before)
+        earlier = None if before is None else predecessor(before, self.units, self._status)
+        fitted = Fitted(before, self.weights(before.key) or b"", self._left(earlier)) if before else None
+        wanted = Order(unit, (), weights=self.weights(unit.key), before=fitted, left=left)
         found.differences += self._compare(unit, given, record.failed, wanted, found)
         found.units.add(unit.key)
         return ""
@@ -182,6 +186,16 @@ class _ChainRescoring:
         features = int(self.loaded.streams[chain.stream].features.shape[1])
         return read_weights(self.loaded.bundle.folder / name, name, chain, self.loaded.expected[key].known, features)
 
+    def _left(self, before: Unit | None) -> Left | None:
+        """What the fit before left, as the bundle has it."""
+        if before is None:
+            return None
+        name = memory_file(before.key)
+        if name not in self.loaded.bundle:
+            return Left(before, None)
+        stream = self.loaded.streams[before.chain.stream]
+        return Left(before, read_memory(self.loaded.bundle.folder / name, name, before.time, stream))
+
     def _status(self, key: str) -> str | None:
         record = self.store.fit(key)
         return "missing" if record is None else str(record.status)
@@ -211,6 +225,8 @@ def _foreign_parts(chain: ChainSpec) -> str:
         (heads, chain.head),
         (protocols, chain.protocol.name),
     )
+    if chain.strategy.name:
+        parts += ((strategies, plugin_name(chain.strategy.name)),)
     return ", ".join(f"the {registry.kind} {name}" for registry, name in parts if not registry.is_built_in(name))
 
 

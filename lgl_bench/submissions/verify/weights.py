@@ -8,9 +8,11 @@ import safetensors
 import safetensors.torch
 import torch
 
-from lgl_bench.core.errors import LglBenchError
+from lgl_bench.core.errors import DataError, LglBenchError
 from lgl_bench.core.types import IntArray
 from lgl_bench.plans.fits import ChainSpec
+from lgl_bench.strategies.memory import parse_memory
+from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.bundle.layout import MIB, BundleError
 from lgl_bench.training.model import build_model
 
@@ -47,6 +49,30 @@ def read_weights(path: Path, name: str, chain: ChainSpec, known: IntArray, featu
             raise BundleError(f"{name}: the tensor {tensor} is {_shown(given)}; its model has {_shown(right)}")
         if not found[tensor].isfinite().all():
             raise BundleError(f"{name}: the tensor {tensor} holds a value that is not finite")
+    return data
+
+
+def read_memory(path: Path, name: str, time: int, stream: Stream) -> bytes:
+    """What the strategy of a fit kept: vertices of the stream before a year, with their own labels.
+
+    Args:
+        path: Where it is.
+        name: What the file is called in messages.
+        time: The year that was scored with the fit.
+        stream: Of the reviewer.
+    """
+    data = path.read_bytes()
+    try:
+        memory = parse_memory(data)
+    except DataError as error:
+        raise BundleError(f"{name}: {ascii(str(error))[:300]}") from error
+    places = [memory.vertices] if memory.edges is None else [memory.vertices, memory.edges.ravel()]
+    there = int((stream.born < time).sum())
+    if any(len(one) and not (one.min() >= 0 and one.max() < there) for one in places):
+        raise BundleError(f"{name}: it remembers vertices that are not there before {time}")
+    labelled = memory.labels >= 0
+    if (stream.labels[memory.vertices[labelled]] != memory.labels[labelled]).any():
+        raise BundleError(f"{name}: it remembers labels that are not those of the stream")
     return data
 
 
