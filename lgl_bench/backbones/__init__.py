@@ -104,6 +104,10 @@ class Backbone(nn.Module, ABC):
         output = self.last(inputs, h)
         return (output if self.shape.outputs is None else h), output
 
+    def attention_logits(self, inputs: Inputs) -> list[torch.Tensor]:
+        """What attention computes for every arc before its softmax, one tensor per layer; empty without attention."""
+        return []
+
     def batches(self, data: TrainingData) -> Epoch:
         """How an epoch walks over the training graph: one step on all of it, unless written otherwise.
 

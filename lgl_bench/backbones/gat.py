@@ -16,6 +16,9 @@ from lgl_bench.backbones.layers.sparse import Matrix
 from lgl_bench.core.errors import UsageError
 from lgl_bench.kernels import Arcs, attention
 
+SLOPE = 0.2
+"""Of the leaky ReLU."""
+
 
 class AttentionLayer(nn.Module):
     """One attention layer, its heads side by side: (n, inputs) to (n, heads * outputs)."""
@@ -31,14 +34,17 @@ class AttentionLayer(nn.Module):
 
     def forward(self, arcs: Arcs, h: Matrix, mean: bool = False) -> torch.Tensor:
         """Messages weighted by attention; with `mean`, their mean over the heads."""
-        # a . W h is h times the one vector W a: cheaper than multiplying every message with a.
-        ends = torch.cat([(self.weight * a).sum(-1) for a in (self.source, self.target)], dim=1)
-        product = h @ torch.cat([self.weight.flatten(1), ends], dim=1)
+        product = h @ torch.cat([self.weight.flatten(1), self._ends()], dim=1)
         dropped = self.drop.dropped if self.training else 0
-        found = attention(arcs, product, self.heads, dropped=dropped)
+        found = attention(arcs, product, self.heads, SLOPE, dropped)
         if mean:
             return found.view(len(found), self.heads, -1).mean(dim=1) + self.bias.mean(dim=0)
         return found + self.bias.flatten()
+
+    def logits(self, arcs: Arcs, h: Matrix) -> torch.Tensor:
+        """The e of every arc and head, (arcs, heads), without dropout."""
+        source, target = torch.split(h @ self._ends(), self.heads, dim=1)
+        return nn.functional.leaky_relu(source.index_select(0, arcs.sources) + target[arcs.targets], SLOPE)
 
     def grow(self, outputs: int) -> None:
         """Appends outputs; the attention of what is there stays as it is, so old outputs do too."""
@@ -50,6 +56,10 @@ class AttentionLayer(nn.Module):
             grown = torch.zeros(heads, outputs)
             grown[:, :old] = getattr(self, name).data
             setattr(self, name, nn.Parameter(grown))
+
+    def _ends(self) -> torch.Tensor:
+        """W a of every head, as a source and as a target: a . W h is h times it, cheaper than each message times a."""
+        return torch.cat([(self.weight * a).sum(-1) for a in (self.source, self.target)], dim=1)
 
 
 @backbones.register("gat")
@@ -89,6 +99,17 @@ class GAT(Backbone):
     def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
         """One attention layer."""
         return self.attention[layer](inputs.looped, h, mean=layer == self.layers - 1)  # type: ignore[no-any-return]
+
+    def attention_logits(self, inputs: Inputs) -> list[torch.Tensor]:
+        """The e of every arc of `inputs.looped` and head, (arcs, heads), one tensor per layer; gradients flow."""
+        found: list[torch.Tensor] = []
+        h: Matrix = inputs.features
+        for layer, attending in enumerate(self.attention):
+            assert isinstance(attending, AttentionLayer)
+            found.append(attending.logits(inputs.looped, h))
+            if layer < self.layers - 1:
+                h = self.after(layer, self.step(layer, inputs, h))
+        return found
 
     def grow(self, outputs: int) -> None:
         """Appends outputs to the last layer."""

@@ -89,3 +89,33 @@ def test_growing_by_nothing_changes_nothing():
     head = isomax()
     head.grow(2)
     assert torch.equal(head.logits(Z), isomax().logits(Z))
+
+
+def test_the_gradient_of_the_distances_is_that_of_torch_bit_by_bit():
+    torch.manual_seed(2)
+    z, rows = torch.randn(40, 5, requires_grad=True), torch.randn(30, 5, requires_grad=True)
+    weights = torch.randn(40, 30)
+    unit = torch.nn.functional.normalize
+    of_torch = torch.cdist(unit(z, dim=1), unit(rows, dim=1), compute_mode="donot_use_mm_for_euclid_dist")
+    found = unit_distances(z, rows)
+    assert torch.equal(found, of_torch)
+    for ours, theirs in zip(
+        torch.autograd.grad((found * weights).sum(), (z, rows)),
+        torch.autograd.grad((of_torch * weights).sum(), (z, rows)),
+        strict=True,
+    ):
+        assert torch.equal(ours, theirs)
+
+
+def test_the_distances_can_be_differentiated_twice():
+    torch.manual_seed(3)
+    z, rows = (torch.randn(n, 3, dtype=torch.float64, requires_grad=True) for n in (4, 2))
+    assert torch.autograd.gradcheck(unit_distances, (z, rows))
+    assert torch.autograd.gradgradcheck(unit_distances, (z, rows))
+
+
+def test_a_distance_of_zero_has_the_gradient_zero_at_every_order():
+    z = torch.tensor([[2.0, 0.0]], requires_grad=True)
+    (first,) = torch.autograd.grad(unit_distances(z, torch.tensor([[1.0, 0.0]])).sum(), z, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), z)
+    assert first.tolist() == second.tolist() == [[0.0, 0.0]]
