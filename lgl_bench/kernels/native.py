@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.autograd.function import once_differentiable
 
 from lgl_bench.kernels import loops
 from lgl_bench.kernels.arcs import Arcs
@@ -26,6 +27,7 @@ class _Sum(torch.autograd.Function):
         return _rows(loops.sums, arcs.starts, arcs.num_targets, h.shape[1], _np(arcs.sources), _np(h))
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> Any:
         arcs, grad = ctx.arcs, grad.contiguous()
         if _scatters(arcs, grad):
@@ -43,6 +45,7 @@ class _WeightedSum(torch.autograd.Function):
         return _rows(loops.weighted_sums, arcs.starts, arcs.num_targets, h.shape[1], *parts)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> Any:
         arcs, (h, weights), grad = ctx.arcs, ctx.saved_tensors, grad.contiguous()
         to_h = to_weights = None
@@ -82,6 +85,7 @@ class _Attention(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> Any:
         arcs, settings, grad = ctx.arcs, ctx.settings, grad.contiguous()
         product, out, peak, total = ctx.saved_tensors
@@ -117,6 +121,7 @@ class _Dropout(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> Any:
         (result,), grad = ctx.saved_tensors, grad.contiguous()
         out = torch.empty_like(grad)

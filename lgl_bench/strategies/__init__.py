@@ -93,5 +93,8 @@ class Strategy(ABC):
 strategies: Registry[type[Any]] = Registry(
     "strategy",
     "lgl_bench.strategies",
-    tuple(f"lgl_bench.strategies.{name}" for name in ("history", "finetune", "joint")),
+    tuple(
+        f"lgl_bench.strategies.{name}"
+        for name in ("history", "finetune", "joint", "replay", "ewc", "mas", "lwf", "twp", "agem", "ssm")
+    ),
 )
