@@ -66,7 +66,7 @@ def offer(task: Task, earlier: Task | None, memory: Memory, past: Past = "all", 
 
 
 def seal(memory: Memory, task: FitTask) -> Memory:
-    """A memory with the labels that were on offer, whatever it says itself.
+    """A memory with the labels that were on offer, whatever it says itself; a vertex kept without one has none.
 
     Raises:
         PluginError: It holds a vertex that was not in the training graph.
@@ -77,7 +77,7 @@ def seal(memory: Memory, task: FitTask) -> Memory:
     beyond = np.append(task.positions, -1)
     if (beyond[at] != memory.vertices).any():
         raise PluginError("the strategy remembers vertices that are not in its training graph")
-    return replace(memory, labels=task.train.labels[at])
+    return replace(memory, labels=np.where(memory.labels < 0, -1, task.train.labels[at]))
 
 
 def memory_size(memory: Memory, task: FitTask, past: Past) -> tuple[int, int]:

@@ -59,6 +59,7 @@ def fit_year(
     start = time.perf_counter()
     task, weights = given.view(strategy, strategy_seed(seed, given.task.task))
     parameters = strategy.training(parameters, previous is not None, given.memory)
+    model.to(device)
     with seeded(seed, "begin", task.time, task.fold):
         strategy.begin(model, previous, given.memory)
     fit = train(model, task, parameters, seed, on_epoch, device, Loss(strategy, weights))
