@@ -67,10 +67,12 @@ class Registry(Generic[T]):
         group: The entry-point group: "lgl_bench.detectors".
         modules: Modules whose import registers the built-in plugins. They are imported on the first
             look-up, so that listing commands need not import torch.
+        plural: As commands name the kind, if it is not the singular with an s.
     """
 
-    def __init__(self, kind: str, group: str, modules: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, group: str, modules: tuple[str, ...] = (), plural: str = "") -> None:
         self.kind = kind
+        self.plural = plural or f"{kind}s"
         self.group = group
         self._modules = modules
         self._plugins: dict[str, T] = {}
@@ -78,11 +80,6 @@ class Registry(Generic[T]):
         self._broken: dict[str, str] = {}
         self._imported = False
         self._announced = False
-
-    @property
-    def plural(self) -> str:
-        """The kind as commands and entry points name it: "detectors"."""
-        return self.group.rpartition(".")[2]
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that registers a plugin under `name`.

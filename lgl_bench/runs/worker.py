@@ -116,7 +116,7 @@ class _Work:
     def _given(self, task: Task, left: Left | None) -> Given:
         strategy = self.order.unit.chain.strategy
         memory = EMPTY if left is None or left.memory is None else parse_memory(left.memory)
-        earlier = None if left is None else self._task(left.unit)
+        earlier = None if left is None or not strategy.name else self._task(left.unit)
         return Given(offer(task, earlier, memory, strategy.past, strategy.graph), memory)
 
     def _task(self, unit: Unit) -> Task:

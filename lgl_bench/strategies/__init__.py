@@ -97,4 +97,5 @@ strategies: Registry[type[Any]] = Registry(
         f"lgl_bench.strategies.{name}"
         for name in ("history", "finetune", "joint", "replay", "ewc", "mas", "lwf", "twp", "agem", "ssm")
     ),
+    plural="strategies",
 )

@@ -70,7 +70,14 @@ def test_a_run_is_compared_with_itself_and_within_from_its_answers(tmp_path):
 
 
 def test_the_printed_tables_stand_beside_our_rows(tmp_path):
-    about = {"stream": "cora", "protocol": "leave-class-out", "split": "60-20-20", "restart": "", "head": "isomax+"}
+    about = {
+        "stream": "cora",
+        "protocol": "leave-class-out",
+        "split": "60-20-20",
+        "strategy": "",
+        "restart": "",
+        "head": "isomax+",
+    }
     write_board(board(row(0.7, detector="isomax+", **about)), tmp_path / "mine.csv")
     result = run(ROOT / "leaderboard" / "published" / "open-world-lgl.csv", tmp_path / "mine.csv")
     assert result.exit_code == 0, result.output

@@ -51,7 +51,7 @@ def _clear() -> None:
 
 
 def key_of(backbone: str = "gcn", head: str = "softmax") -> str:
-    protocol = ProtocolSetting("temporal", restart="warm")
+    protocol = ProtocolSetting("temporal")
     return unit_key(ChainSpec("s", None, protocol, backbone, head, (), 1, 0.1, 0), "prefix", 2000, "", "")
 
 
@@ -72,6 +72,8 @@ def test_a_line_in_a_helper_of_a_detector_changes_the_answers_of_those_that_use_
         "backbones/gcn.py",
         "heads/softmax.py",
         "training/batches.py",
+        "strategies/history.py",
+        "strategies/offers.py",
         "protocols/temporal.py",
         "protocols/subgraph.py",
         "streams/stream.py",

@@ -17,7 +17,8 @@ from lgl_bench.leaderboard.table.write import write_board
 from tests.support.boards import ABOUT, board, growing_stream, made_up_run, row
 
 COMMON = ("suite", "suite_version", "stream_checksum", "budget", "budget_version", "select")
-CUT = {name: ABOUT[name] for name in (*COMMON, "protocol", "split", "history", "restart", "label_delay", "track")}
+PLACED = ("protocol", "split", "strategy", "history", "restart", "label_delay", "track")
+CUT = {name: ABOUT[name] for name in (*COMMON, *PLACED)}
 
 
 def year(time: int, seed: int = 0, **changes: object) -> dict[str, object]:

@@ -162,7 +162,7 @@ def test_what_values_make_of_a_suite_is_counted_before_it_is_made():
     assert "the values of 'vary' make 1,000,000 texts" in refused(
         detectors=["good(odin(eps={a}), alpha={b})"], vary={"a": many, "b": many}
     )
-    assert "asks for 1,000,000 rows, one for each stream, split" in refused(sweep={"beta": many, "tau": many})
+    assert "asks for 1,000,000 rows, one for each stream, strategy, split" in refused(sweep={"beta": many, "tau": many})
     assert f"at most {MAX_ROWS:,} are run at once" in refused(
         streams=["dblp-easy-twin(seed={a})"], backbones=["gcn"] * 11, vary={"a": many}
     )
@@ -211,7 +211,8 @@ def test_what_a_run_replaces_keeps_the_name_and_what_it_cannot_replace_does_not(
 def test_the_title_does_not_decide_the_rows_and_everything_else_does():
     suite = read_fields(MINE, "")
     assert suite_digest(suite) == suite_digest(suite.model_copy(update={"title": "Another"}))
-    for field, value in (("version", 2), ("streams", ("cora-twin",)), ("history", 3), ("thresholds", ("naive",))):
+    others = {"version": 2, "streams": ("cora-twin",), "strategies": ("cold",), "thresholds": ("naive",)}
+    for field, value in others.items():
         assert suite_digest(suite) != suite_digest(suite.model_copy(update={field: value})), field
 
 

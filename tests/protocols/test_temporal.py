@@ -129,9 +129,8 @@ def test_calibration_is_left_to_the_answers_of_the_task_before():
     assert all(task.calibration is None for task, _ in tasks())
 
 
-def test_a_warm_restart_chains_the_tasks_and_a_cold_one_does_not():
-    assert Temporal().chained and Temporal(restart="warm").chained
-    assert not Temporal(restart="cold").chained
+def test_years_build_on_each_other():
+    assert Temporal().chained
 
 
 @pytest.mark.parametrize("options", [{}, {"history": 2}, {"label_delay": 1}])
@@ -164,7 +163,7 @@ def test_a_stream_without_t0_is_refused():
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [({"history": 0}, "history = 0"), ({"restart": "hot"}, "'hot'"), ({"label_delay": -1}, "label_delay = -1")],
+    [({"history": 0}, "history = 0"), ({"label_delay": -1}, "label_delay = -1")],
 )
 def test_parameters_that_make_no_sense_are_refused_by_name(options, named):
     with pytest.raises(UsageError, match=named):

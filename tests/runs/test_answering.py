@@ -15,9 +15,9 @@ from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.runs.answering import answer_tasks
-from lgl_bench.runs.isolation import requests
 from lgl_bench.runs.scoring import Method
 from lgl_bench.thresholds import Threshold, thresholds
+from lgl_bench.training import lifelong
 from lgl_bench.training.trainer import Fit
 from tests.support.graphs import small_stream
 
@@ -48,7 +48,7 @@ def plugin():
 def fits(monkeypatch):
     """Weights before and after every fit."""
     seen = []
-    real = requests.train
+    real = lifelong.train
 
     def watched(model, *arguments):
         start = state(model)
@@ -56,7 +56,7 @@ def fits(monkeypatch):
         seen.append((start, state(model)))
         return fit
 
-    monkeypatch.setattr(requests, "train", watched)
+    monkeypatch.setattr(lifelong, "train", watched)
     return seen
 
 
@@ -179,7 +179,7 @@ def test_a_warm_restart_goes_on_from_the_weights_of_the_year_before(fits):
 
 
 def test_a_cold_restart_does_not(fits):
-    walk(small_stream(), Temporal(restart="cold"), method("msp"))
+    walk(small_stream(), Temporal(), replace(method("msp"), strategy=parse("cold")))
     for (first, before), (start, _) in zip(fits[:-1], fits[1:], strict=True):
         for weights in (first, before):
             key = "backbone.projections.0.weight"
@@ -233,9 +233,9 @@ def test_a_static_task_is_calibrated_on_its_validation_vertices_with_its_own_mod
         assert not set(calibration.vertices.tolist()) & set(fit_vertices.tolist())
 
 
-@pytest.mark.parametrize("restart", ["warm", "cold"])
-def test_a_year_is_calibrated_on_what_the_model_of_the_year_before_was_scored_on(calibrations, restart):
-    found = walk(small_stream(), Temporal(restart=restart), method("spy"))
+@pytest.mark.parametrize("strategy", ["full", "cold"])
+def test_a_year_is_calibrated_on_what_the_model_of_the_year_before_was_scored_on(calibrations, strategy):
+    found = walk(small_stream(), Temporal(), replace(method("spy"), strategy=parse(strategy)))
     model, _, fit_vertices, first = calibrations[0]
     assert first.model is model
     assert np.array_equal(first.vertices, fit_vertices)
@@ -253,14 +253,14 @@ def test_a_year_is_calibrated_on_what_the_model_of_the_year_before_was_scored_on
 def test_a_fit_that_diverges_is_skipped_with_the_reason_and_the_next_year_goes_on_from_the_one_before_it(
     fits, calibrations, monkeypatch
 ):
-    watched, calls = requests.train, []
+    watched, calls = lifelong.train, []
 
     def second_diverges(model, *arguments):
         fit = watched(model, *arguments)
         calls.append(model)
         return Fit("diverged", "the loss was nan in epoch 2", 2, float("nan"), 0.1) if len(calls) == 2 else fit
 
-    monkeypatch.setattr(requests, "train", second_diverges)
+    monkeypatch.setattr(lifelong, "train", second_diverges)
     found = [answers for answers, _ in walk(small_stream(), Temporal(), method("spy"))]
     assert [a.skipped for a in found] == ["", "diverged: the loss was nan in epoch 2", ""]
     assert found[1].fit.status == "diverged" and not found[1].novelty and not len(found[1].predicted)

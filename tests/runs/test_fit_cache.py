@@ -10,11 +10,11 @@ import pytest
 
 from lgl_bench.detectors import Detector, detectors
 from lgl_bench.plans.plan_file import read_plan
-from lgl_bench.runs.isolation import requests
 from lgl_bench.runs.options import Settings
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
 from lgl_bench.thresholds import Threshold, thresholds
+from lgl_bench.training import lifelong
 from tests.support.graphs import small_stream
 
 METHODS = {"backbones": ["graph-mlp"], "detectors": ["good(energy)", "distance-of-mine"]}
@@ -103,12 +103,12 @@ def test_detectors_and_thresholds_added_in_a_later_run_have_the_same_bytes_whate
 def test_a_fit_that_is_made_again_and_comes_out_differently_is_a_failure_and_changes_nothing(run, monkeypatch):
     first = run("none", detectors=["energy"], thresholds=["none"], backbones=["gcn"])
     before = digests(first)
-    train = requests.train
+    train = lifelong.train
 
     def other(model, task, training, seed, *rest):
         return train(model, task, training, seed + 1, *rest)
 
-    monkeypatch.setattr(requests, "train", other)
+    monkeypatch.setattr(lifelong, "train", other)
     later = run("none", detectors=["energy", "msp"], thresholds=["none"], backbones=["gcn"])
     reasons = set(later.counts.failed.values())
     assert any("made again because its weights are not there, came out differently" in reason for reason in reasons)

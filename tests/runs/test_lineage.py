@@ -12,13 +12,13 @@ from lgl_bench.core.references import FLOOR
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.engines.base import Outcome
-from lgl_bench.runs.isolation import requests
 from lgl_bench.runs.lineage import outdated, predecessor
 from lgl_bench.runs.options import Settings
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.scoring import Method
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.store import write_stream
+from lgl_bench.training import lifelong
 from tests.support.graphs import small_stream
 from tests.support.runs import Recording, in_this_process
 
@@ -63,7 +63,7 @@ def breaks(monkeypatch):
 
         return run
 
-    monkeypatch.setattr(requests, "train", faulty(requests.train))
+    monkeypatch.setattr(lifelong, "train", faulty(lifelong.train))
     return broken
 
 
@@ -72,7 +72,8 @@ def walked(stream, plan):
     chain = next(iter(plan.units))
     preset = Preset("", chain.parameters, chain.training)
     scored = tuple(parse(text) for text in plan.scored[chain])
-    method = Method(chain.backbone, chain.head, preset, scored, tuple(parse(text) for text in plan.thresholds))
+    cuts = tuple(parse(text) for text in plan.thresholds)
+    method = Method(chain.backbone, chain.head, preset, scored, cuts, parse(chain.strategy.name))
     return {a.task.time: a for a, _ in answer_tasks(stream, chain.protocol.build(), method, chain.seed)}
 
 

@@ -30,6 +30,7 @@ ABOUT = {
     "stream_checksum": "c" * 64,
     "protocol": "temporal",
     "split": "temporal",
+    "strategy": "full",
     "history": "all",
     "restart": "warm",
     "label_delay": 0,
@@ -136,7 +137,8 @@ def made_up_run(
                 answers[f"novelty:{name}"] = novelty
                 about = {"key": unit, "stream": stream.name, "backbone": "gcn", "head": "softmax", "preset": "paper"}
                 about |= {"protocol": "leave-class-out" if stream.static else "temporal", "split": protocol.split}
-                about |= {"history": "all", "restart": "" if stream.static else "warm", "label_delay": 0}
+                about |= {"strategy": "" if stream.static else "full", "label_delay": 0}
+                about |= {"history": "all", "restart": "" if stream.static else "warm"}
                 about |= {"suite": "made-up", "suite_version": 1, "stream_checksum": checksum, "select": "preset"}
                 about |= {"budget": budget, "budget_version": 2}
                 about |= {"track": protocol.track, "tuning_trials": 0, "device": "cpu", "chosen": ""}

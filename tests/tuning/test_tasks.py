@@ -13,7 +13,7 @@ from lgl_bench.tuning.tasks import usable_metric, validation_part, validation_ta
 from tests.support.graphs import small_stream
 from tests.support.tuning import T1
 
-TEMPORAL = ProtocolSetting("temporal", restart="warm", label_delay=0)
+TEMPORAL = ProtocolSetting("temporal", label_delay=0)
 
 
 def test_a_temporal_stream_is_cut_after_the_year_that_is_scored():

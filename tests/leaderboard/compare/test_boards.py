@@ -109,13 +109,20 @@ def test_rows_with_a_threshold_are_compared_by_their_decisions():
 
 
 def test_static_rows_are_compared_by_the_plain_mean_over_classes():
-    about = {"protocol": "leave-class-out", "split": "planetoid", "restart": ""}
+    about = {"protocol": "leave-class-out", "split": "planetoid", "strategy": "", "restart": ""}
     found = compare([named(board(row(value, **about))) for value in (0.5, 0.7)]).rows
     assert found["metric"].tolist() == ["auroc_mean", "accuracy"]
 
 
 def test_printed_figures_are_set_beside_ours_untested():
-    about = {"stream": "cora", "protocol": "leave-class-out", "split": "60-20-20", "restart": "", "head": "isomax+"}
+    about = {
+        "stream": "cora",
+        "protocol": "leave-class-out",
+        "split": "60-20-20",
+        "strategy": "",
+        "restart": "",
+        "head": "isomax+",
+    }
     mine = board(row(detector="isomax+", **about, **figures("auroc_paper", 0.80, 0.01, 3)))
     found = compare([named(open_world_lgl(), "printed"), named(mine)])
     rows = found.rows.set_index("metric")

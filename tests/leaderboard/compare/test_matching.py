@@ -64,7 +64,14 @@ def test_another_stream_or_a_twin_is_no_counterpart():
 
 
 def ours(**changes: object) -> dict[str, object]:
-    about = {"stream": "cora", "protocol": "leave-class-out", "split": "60-20-20", "restart": "", "budget": "paper"}
+    about = {
+        "stream": "cora",
+        "protocol": "leave-class-out",
+        "split": "60-20-20",
+        "strategy": "",
+        "restart": "",
+        "budget": "paper",
+    }
     return row(**{**about, **changes})
 
 
@@ -90,14 +97,14 @@ def test_another_budget_than_the_papers_is_noted(published):
     assert note == "budget quick against paper"
 
 
-def test_a_printed_row_is_not_matched_under_another_protocol_history_or_split(published):
-    for change in ({"history": "3"}, {"label_delay": 1}, {"split": "planetoid", "stream": "dblp-easy"}):
+def test_a_printed_row_is_not_matched_under_another_protocol_strategy_or_split(published):
+    for change in ({"strategy": "cold"}, {"label_delay": 1}, {"split": "planetoid", "stream": "dblp-easy"}):
         assert match(board(ours(detector="isomax+", **change)), published).pairs.empty
 
 
 @pytest.mark.parametrize("name", ["dblp-easy-twin", "dblp-easy-twin(homophily=0.3)"])
 def test_a_twin_is_refused_beside_the_figures_of_the_stream_it_stands_in_for(published, name):
-    temporal = {"protocol": "temporal", "split": "temporal", "restart": "warm"}
+    temporal = {"protocol": "temporal", "split": "temporal", "strategy": "full", "restart": "warm"}
     twin = board(ours(stream=name, detector="isomax+", head="isomax+", **temporal))
     for found in (match(twin, published), match(published, twin)):
         assert found.pairs.empty

@@ -24,7 +24,7 @@ from tests.support.boards import board, row
         ({"interval": "guess"}, "is none of bootstrap"),
         ({"above_floor": "perhaps"}, "is none of yes"),
         ({"failed_years": -1}, "is below 0"),
-        ({"schema_version": 1}, "is below 3"),
+        ({"schema_version": 1}, "is below 4"),
         ({"auroc_weighted_lo": 0.71}, "must hold"),
         ({"auroc_weighted_hi": None}, "both ends or neither"),
         ({"aupr_reason": ""}, "say why"),

@@ -60,7 +60,7 @@ def test_an_interval_may_leave_the_range_of_the_metric(tmp_path):
         ("stream_checksum", "", "only printed rows have no checksum"),
         ("budget_version", "0", "only printed rows have no budget version"),
         ("interval", "guess", "is none of bootstrap, student"),
-        ("schema_version", "1", "reads version 3"),
+        ("schema_version", "1", "reads version 4"),
     ],
 )
 def test_a_wrong_cell_is_named_with_file_line_column_and_value(path, column, value, said):

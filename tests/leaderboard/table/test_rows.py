@@ -9,7 +9,7 @@ from tests.support.boards import board, row
 def test_a_row_of_a_table_has_its_key_its_metrics_and_its_facts():
     frame = board(row(0.7, detector="energy"), row(None))
     first, second = rows_of(frame)
-    assert (first.key.detector, first.key.label_delay, first.facts.schema_version) == ("energy", 0, 3)
+    assert (first.key.detector, first.key.label_delay, first.facts.schema_version) == ("energy", 0, 4)
     assert first.metrics["auroc_weighted"].mean == 0.7 and first.metrics["auroc_weighted"].reason == ""
     assert second.metrics["auroc_weighted"].mean is None and second.metrics["auroc_weighted"].reason
     assert list(first.metrics) == list(HEADLINE)

@@ -18,15 +18,16 @@ from tests.support.blocks import ROOT
 
 
 def test_the_columns_are_those_people_script_against_and_the_version_is_last():
-    key = "suite suite_version stream stream_checksum protocol split history restart label_delay track backbone head"
-    assert list(KEY) == f"{key} detector threshold preset budget budget_version select".split()
+    key = "suite suite_version stream stream_checksum protocol split strategy history restart label_delay track"
+    assert list(KEY) == f"{key} backbone head detector threshold preset budget budget_version select".split()
     ranking = ["accuracy", "auroc_weighted", "auroc_mean", "auroc_paper", "aupr", "fpr95", "oscr"]
     assert list(HEADLINE) == [*ranking, *["mcc", "recall_new", "false_alarm_rate", "micro_f1", "macro_f1", "open_f1"]]
     assert list(SUFFIXES) == ["mean", "std", "lo", "hi", "n_seeds", "n_years", "reason"]
     names = [column.name for column in columns(HEADLINE)]
     assert names[: len(KEY)] == list(KEY) and names[len(KEY)] == "accuracy_mean"
     assert names[-len(FACTS) :] == list(FACTS) and names[-1] == "schema_version"
-    assert set(METHOD) | set(COMPARABLE) | {"preset", "select"} == set(KEY)
+    # History and restart are the strategy's.
+    assert set(METHOD) | set(COMPARABLE) | {"preset", "select", "history", "restart"} == set(KEY)
 
 
 def test_the_key_is_where_rows_may_be_compared_and_what_tells_them_apart_there():

@@ -17,6 +17,8 @@ from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.runs.isolation.replies import MAX_HEADER, Inbox, encode_failure, encode_reply
 from lgl_bench.runs.isolation.requests import Reply, Request
 from lgl_bench.runs.scoring import Method, Part, PartAnswers
+from lgl_bench.strategies import EMPTY
+from lgl_bench.strategies.offers import Given, offer
 from lgl_bench.thresholds import thresholds
 from lgl_bench.training.trainer import Fit
 from tests.support.graphs import small_stream
@@ -31,7 +33,7 @@ def asked():
     """A request for a fit, and one for a part."""
     task, _ = next(iter(Temporal().tasks(small_stream(), 0)))
     method = Method("gcn", "softmax", Preset("", {}, TrainingParameters()), ())
-    fit = Request(method, 0, task, None, None)
+    fit = Request(method, 0, task, None, None, given=Given(offer(task, None, EMPTY)))
     return fit, Request(method, 0, task, b"weights", None, Part(DETECTOR, THRESHOLDS))
 
 
@@ -99,7 +101,7 @@ def test_json_that_nests_without_end_is_refused(asked):
 def test_values_that_nobody_may_answer_are_refused(asked):
     fit, part = asked
     n, scored = part.task.test.num_vertices, len(part.task.scored)
-    plain = {"fit": None, "weights": 0, "failed": dict.fromkeys(NAMES, "no"), "peak_memory_mb": 0}
+    plain = {"fit": None, "weights": 0, "memory": 0, "failed": dict.fromkeys(NAMES, "no"), "peak_memory_mb": 0}
     for value in (np.nan, np.inf, -0.1, 1.1):
         with pytest.raises(PluginError, match="not every novelty"):
             heard(part, with_head(plain, np.full(n, value).tobytes()))
