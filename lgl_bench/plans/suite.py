@@ -91,6 +91,7 @@ class Suite(BaseModel):
         sweep: Values of backbone parameters, each a row of its own.
         vary: Values for names in braces: a stream, detector or threshold `good(odin, alpha={alpha})` stands for one
             of each value.
+        matrix: Whether every model answers for every year too, which forgetting and transfer are made from.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -111,6 +112,7 @@ class Suite(BaseModel):
     select: Select = "preset"
     sweep: dict[Word, Annotated[tuple[Number, ...], Field(min_length=1, max_length=_MAX_VALUES)]] = {}
     vary: dict[Word, Annotated[tuple[Number | _Value, ...], Field(min_length=1, max_length=_MAX_VALUES)]] = {}
+    matrix: bool = False
 
     @field_validator("split", mode="before")
     @classmethod
