@@ -73,7 +73,7 @@ def plan_run(
     """The plan of a run, with its streams opened; axes are fields of the suite to replace."""
     engine_class(settings.engine)  # an unknown one is refused before anything is opened
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in axes.items()}
-    chosen = load_suite(suite).override(**given)
+    chosen = load_suite(suite).within(budget).override(**given)
     if (settings.matrix or chosen.matrix) and settings.checkpoints != "all":
         who = "--matrix" if settings.matrix else f"the suite {chosen.name}"
         raise UsageError(f"{who} needs the weights of every year; give --checkpoints all")
