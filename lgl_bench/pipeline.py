@@ -16,7 +16,7 @@ from lgl_bench.core.fingerprint import digest
 from lgl_bench.grading.answers import Reader
 from lgl_bench.grading.best import Best
 from lgl_bench.grading.choices import Choices, decisions
-from lgl_bench.grading.forgetting import transfer_rows
+from lgl_bench.grading.forgetting import MATRIX_FILE
 from lgl_bench.grading.history import is_current, keep_plan, kept_plans, open_history
 from lgl_bench.grading.year_table import write_years
 from lgl_bench.grading.years import year_rows
@@ -71,11 +71,12 @@ def plan_run(
     suite: str, settings: Settings, *, seeds: int | None = None, budget: str = "quick", **axes: Any
 ) -> tuple[Plan, dict[str, Stream]]:
     """The plan of a run, with its streams opened; axes are fields of the suite to replace."""
-    if settings.matrix and settings.checkpoints != "all":
-        raise UsageError("--matrix needs the weights of every year; give --checkpoints all")
     engine_class(settings.engine)  # an unknown one is refused before anything is opened
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in axes.items()}
-    chosen = load_suite(suite).override(**given)
+    chosen = load_suite(suite).within(budget).override(**given)
+    if (settings.matrix or chosen.matrix) and settings.checkpoints != "all":
+        who = "--matrix" if settings.matrix else f"the suite {chosen.name}"
+        raise UsageError(f"{who} needs the weights of every year; give --checkpoints all")
     opened, stand_ins = open_streams(
         chosen.streams, settings.data_dir, real_only=settings.real_only, offline=settings.offline
     )
@@ -135,16 +136,16 @@ def _carry_out(
     engine = start_engine(settings, plan.tasks)
     best = Best(streams) if listener else None
     try:
-        scheduler = Scheduler(
-            plan, store, engine, settings.checkpoints, listener, best, force=settings.force, plugins=plugins
-        )
+        kept, again = settings.checkpoints, settings.force
+        wanted = settings.matrix or plan.suite.matrix
+        scheduler = Scheduler(plan, store, engine, kept, listener, best, force=again, matrix=wanted, plugins=plugins)
         scheduler.run(("validation",))
         reader.forget()
         if plan.suite.select in ("t1", "nested"):
             choices.score_chosen()
         validation = year_rows(plan, reader, choices, ("validation",)) if _needs_best(plan) else pd.DataFrame()
         counts = scheduler.run(("validation", "test"), decisions(plan, choices, validation))
-        if settings.matrix:
+        if wanted:
             scheduler.run_matrix()
     finally:
         engine.close()
@@ -162,10 +163,8 @@ def _write_board(
     write_intervals(store.folder, drawn)
     store.write_frame("classes.parquet", history.classes(store))
     matrix = history.matrix(store)
-    if settings.matrix or len(matrix):
-        store.write_frame("matrix.parquet", matrix)
-        known = {name: {t: len(one.known_at(t)) for t in one.times} for name, one in history.streams.items()}
-        store.write_frame("transfer.parquet", transfer_rows(matrix, known))
+    if len(matrix):
+        store.write_frame(MATRIX_FILE, matrix)
     write_board(frame, store.folder / BOARD_FILE, force=True)
     return frame, years
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lgl_bench.leaderboard.compare.boards import Comparison
 
 _LISTED = 10
-_NAMES = ("stream", "backbone", "detector", "threshold")
+_NAMES = ("stream", "strategy", "backbone", "detector", "threshold")
 _READ = (
     "verdict on b; p is adjusted by Holm within stream and metric, the interval is not; inconclusive (n more seeds): "
     "the difference would be found with so many more, if it stays as it is; tie: not with a hundred in all"

@@ -60,6 +60,7 @@ class Reader:
     ) -> None:
         self.store, self.current, self.stale = store, current, stale
         self._labels = {name: Labels(stream) for name, stream in streams.items()}
+        self._streams = dict(streams)
         self._cached = lru_cache(maxsize=_KEPT)(self._read)
         self._records = lru_cache(maxsize=_KEPT)(store.fit)
 
@@ -70,6 +71,10 @@ class Reader:
     def record(self, unit: Unit) -> FitRecord | None:
         """The record of a unit's fit; None if there is none."""
         return None if unit.key in self.stale else self._records(unit.key)
+
+    def stream(self, name: str) -> Stream:
+        """A stream by name."""
+        return self._streams[name]
 
     def forget(self) -> None:
         """Reads anew what was kept, because the store has grown."""

@@ -1,7 +1,8 @@
 """years.parquet: one `YearRow` per year or fold, method and seed. Its only schema, reader and writer.
 
 A column is a field of the record; the key of the method has one column per field of `Key`, and every grade M is there
-as a number M and a text M_reason, whether or not any row has a value.
+as a number M and a text M_reason, whether or not any row has a value. What is graded over all years so far has a
+number M_behind too: the years or classes behind the value.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from lgl_bench.core.parquet import ParquetError, is_number, is_text, open_parque
 from lgl_bench.core.types import Value
 from lgl_bench.grading.row_key import KEY, Key
 from lgl_bench.metrics import Metric, metrics
+from lgl_bench.metrics.over_time import OverYears
 from lgl_bench.runs.store import RunStore
 
 YEARS_FILE = "years.parquet"
-_REASON = "_reason"
+_REASON, _BEHIND = "_reason", "_behind"
 _AGAIN = "remove it and give the run's command again"
 
 
@@ -44,6 +46,7 @@ class YearRow:
         new_rejected: New vertices that are called new.
         known_rejected: Known vertices that are called new.
         grades: By column.
+        chain: What is graded over all years so far, by metric.
     """
 
     key: str
@@ -68,6 +71,7 @@ class YearRow:
     memory_vertices: float | None = None
     memory_mb: float | None = None
     grades: Mapping[str, Value] = field(default_factory=dict)
+    chain: Mapping[str, OverYears] = field(default_factory=dict)
 
     @property
     def task(self) -> tuple[int, int, str]:
@@ -75,9 +79,10 @@ class YearRow:
         return self.seed, self.time, self.fold
 
 
+_UNGRADED = OverYears(None, 0)
 YEAR_KEY = (*KEY, "seed", "time", "fold")
 """What identifies a year row."""
-_TYPES = {name: kind for name, kind in get_type_hints(YearRow).items() if name not in ("method", "grades")}
+_TYPES = {name: kind for name, kind in get_type_hints(YearRow).items() if name not in ("method", "grades", "chain")}
 _KEY_TYPES = {name: info.annotation for name, info in Key.model_fields.items()}
 _KEY_TEXTS, _KEY_NUMBERS = ([name for name in KEY if _KEY_TYPES[name] is kind] for kind in (str, int))
 _OWN_TEXTS, _OWN_WHOLE = ([name for name, found in _TYPES.items() if found is kind] for kind in (str, int))
@@ -112,7 +117,17 @@ def year_table(rows: Sequence[YearRow]) -> pd.DataFrame:
     for name in graded:
         texts = [row.grades[name].reason if name in row.grades else "" for row in rows]
         columns[f"{name}{_REASON}"] = pd.Series(texts, dtype=object)
+    for name in metrics.chained():
+        values = [row.chain.get(name, _UNGRADED) for row in rows]
+        columns[name] = np.array([one.value for one in values], np.float64)
+        columns[f"{name}{_REASON}"] = pd.Series([one.reason for one in values], dtype=object)
+        columns[behind_column(name)] = np.array([one.years for one in values], np.float64)
     return pd.DataFrame(columns)
+
+
+def behind_column(metric: str) -> str:
+    """The column with the years or classes behind what is graded over all years so far."""
+    return f"{metric}{_BEHIND}"
 
 
 def _cell(row: YearRow, name: str) -> object:
@@ -177,6 +192,8 @@ def _kind(name: str, names: Iterable[str]) -> str:
         return "text"
     if name in _WHOLE:
         return "whole numbers"
+    if name.endswith(_BEHIND) and f"{name.removesuffix(_BEHIND)}{_REASON}" in names:
+        return "numbers"
     return "numbers" if name in _NUMBERS or name in metrics.per_year() or f"{name}{_REASON}" in names else ""
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from lgl_bench.core.types import Value
 from lgl_bench.grading.answers import Answered, Reader
+from lgl_bench.grading.chains import ChainGrades
 from lgl_bench.grading.choices import Choices
 from lgl_bench.grading.grades import Grader
 from lgl_bench.grading.row_key import Key
@@ -30,7 +31,7 @@ def year_rows(
 
     A task that was not is there too, as failed: a row that lacks a year must not be taken for a whole one.
     """
-    wanted, grading = set(roles), _Grading(plan)
+    wanted, grading = set(roles), _Grading(plan, reader)
     tasks = (task for task in row_tasks(plan, reader, choices) if task.unit.role in wanted)
     found = [row for task in tasks for row in grading.rows(task)]
     begun = {row.method for row in found if row.reason != NOT_RUN}
@@ -41,8 +42,9 @@ def year_rows(
 class _Grading:
     """Makes year rows of tasks; what depends on no detector is graded once for tasks of one fit in a row."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, reader: Reader) -> None:
         self.plan, self.keys, self.grader = plan, RowKeys(plan), Grader()
+        self.chains = ChainGrades(plan, reader)
         self._shared: tuple[Unit | None, dict[str, Value]] = (None, {})
 
     def rows(self, task: RowTask) -> Iterator[YearRow]:
@@ -54,6 +56,7 @@ class _Grading:
             return
         grades = self._labels(task.unit, answered) | self.grader.novelty(answered, novelty)
         about = replace(about, status="ok", reason="", n_new=int(answered.new.sum()), n_scored=len(answered.new))
+        about = replace(about, chain=self.chains.of(task.unit))
         yield replace(about, grades=grades)
         for threshold in self.plan.thresholds:
             rejected = answered.columns.rejected(task.expression, threshold)
@@ -67,7 +70,8 @@ class _Grading:
                     grades=grades | self.grader.decisions(answered, novelty, rejected),
                 )
             elif reason is not None:
-                yield replace(about, method=self.keys.of(task.row, threshold), status="failed", reason=reason)
+                failed = replace(about, status="failed", reason=reason, chain={})
+                yield replace(failed, method=self.keys.of(task.row, threshold))
 
     def _labels(self, unit: Unit, answered: Answered) -> dict[str, Value]:
         if self._shared[0] != unit:
@@ -126,6 +130,7 @@ def _undecided(rows: Sequence[YearRow]) -> list[YearRow]:
             memory_vertices=None,
             memory_mb=None,
             grades={},
+            chain={},
         )
         for method, tasks in decided.items()
         for row in scored.get(plain[method], [])

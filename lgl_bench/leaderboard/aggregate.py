@@ -13,6 +13,7 @@ import pandas as pd
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.grading.row_key import KEY
+from lgl_bench.grading.year_table import behind_column
 from lgl_bench.leaderboard.pooled import COUNTS, REGRET, pooled, regret
 from lgl_bench.leaderboard.table.schema import HEADLINE
 from lgl_bench.metrics import Aggregate, metrics
@@ -94,6 +95,8 @@ def seed_values(years: pd.DataFrame) -> SeedValues:
         column = metrics.year_column(metric)
         if described.over_years is Aggregate.AREA:
             _fill_area(found, metric, rows, column)
+        elif described.over_years is Aggregate.SO_FAR:
+            _fill_last(found, metric, rows, column)
         elif metric not in found.values:
             _fill(found, metric, rows, column)
         found.reasons[metric] = _reasons(rows, metric, column, len(methods))
@@ -151,12 +154,26 @@ def _fill_area(found: SeedValues, metric: str, rows: _Rows, column: str) -> None
             found.values[metric][pair], found.years[metric][pair] = area.value, area.years
 
 
+def _fill_last(found: SeedValues, metric: str, rows: _Rows, column: str) -> None:
+    """That of the last test year that was answered, which is over all years up to it."""
+    size = len(found.method)
+    found.values[metric], found.years[metric] = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
+    among = np.flatnonzero(rows.test)
+    among = among[np.argsort(rows.numbers("time")[among], kind="stable")]
+    pair = rows.pair[among]  # of several assignments the last one, which is the latest year's, stays
+    found.values[metric][pair] = rows.numbers(column)[among]
+    behind = np.nan_to_num(rows.numbers(behind_column(metric))[among])
+    found.years[metric][pair] = behind.astype(np.int64)
+
+
 def _reasons(rows: _Rows, metric: str, column: str, size: int) -> npt.NDArray[np.object_]:
     """Why a method has no value: what its first year says, else what its failed fits say, else the general reason."""
     years, described = rows.frame, metrics.described(metric)
     found = np.full(size, "", dtype=object)
     reasons = years.get(f"{column}_reason") if column else None
-    if reasons is not None and described.over_years is not Aggregate.ENOUGH_NEW:
+    if reasons is not None and described.over_years is Aggregate.SO_FAR:
+        _first(found, rows.method, reasons, rows.test & _latest(rows))
+    elif reasons is not None and described.over_years is not Aggregate.ENOUGH_NEW:
         _first(found, rows.method, reasons, rows.test)
     answered = _methods_of(rows.method[rows.ok], size)
     counted = column or all(name in years for name in COUNTS)
@@ -171,6 +188,15 @@ def _reasons(rows: _Rows, metric: str, column: str, size: int) -> npt.NDArray[np
     found[~answered] = failed[~answered]
     if described.over_years is Aggregate.AREA:
         found[_methods_of(rows.method[~rows.is_year], size) & (found != "")] = "tasks are folds, not years"
+    return found
+
+
+def _latest(rows: _Rows) -> BoolArray:
+    """Which rows are of the last test year of their method and seed."""
+    times = np.where(rows.test, rows.numbers("time"), -np.inf)
+    last = np.full(int(rows.pair.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(last, rows.pair[rows.test], times[rows.test])
+    found: BoolArray = rows.test & (times == np.append(last, np.nan)[rows.pair])
     return found
 
 

@@ -136,7 +136,8 @@ def merge(boards: Sequence[Board]) -> pd.DataFrame:
         twin = whole.loc[again].groupby(list(KEY), sort=False).head(2).index[:2]
         row = whole.loc[twin[0]]
         raise DataError(
-            f"{owner[twin[0]]} and {owner[twin[1]]} both have the row {row['stream']}, {row['backbone']}, "
+            f"{owner[twin[0]]} and {owner[twin[1]]} both have the row {row['stream']}, "
+            f"{row['strategy'] + ', ' if row['strategy'] else ''}{row['backbone']}, "
             f"{row['detector']}{', ' + row['threshold'] if row['threshold'] else ''}; leave one of them out"
         )
     return canonical(whole)

@@ -10,12 +10,13 @@ import pandas as pd
 from lgl_bench.leaderboard.compare.standing import INCOMPLETE, INCONCLUSIVE, TIE, UNTESTED, seeds_lacking, word_of
 from lgl_bench.leaderboard.floor import NO, label
 from lgl_bench.leaderboard.ranking import ADDED
+from lgl_bench.leaderboard.strategy_names import differ_in_strategy, shown_strategy
 from lgl_bench.leaderboard.table.names import Fact, metric_column
 from lgl_bench.leaderboard.table.rows import rows_of
 from lgl_bench.leaderboard.table.schema import DECISIONS
 from lgl_bench.leaderboard.values import detector_metrics, direction
 
-NAMES = ("stream", "backbone", "detector", "threshold")
+NAMES = ("stream", "strategy", "backbone", "detector", "threshold")
 VARYING = ("split", "budget", "budget_version", "suite", Fact.TRUST)
 LEGEND = (
     "~ tie: not told apart from the best of its group (Holm, 5 %; from the answers of a run folder, from a CSV by "
@@ -44,6 +45,8 @@ _LATEX = {
 def default_metrics(frame: pd.DataFrame) -> tuple[str, ...]:
     """What a table of these rows shows: accuracy, what ranks them, and what stands beside decisions."""
     found = ["accuracy", *dict.fromkeys(detector_metrics(frame))]
+    if differ_in_strategy(frame):
+        found += [name for name in ("forgetting", "emergence") if _has(frame, name)]
     if (frame["threshold"] != "").any():
         # What no row has, such as regret without the oracle, is left out; what ranks stays.
         found += [name for name in DECISIONS if name == DECISIONS[0] or _has(frame, name)]
@@ -69,7 +72,8 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def cells(frame: pd.DataFrame, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of text: rank with its mark, names that say something, and each metric with its interval."""
-    names = [name for name in NAMES if name != "threshold" or (frame["threshold"] != "").any()]
+    hidden = {"threshold": not (frame["threshold"] != "").any(), "strategy": not differ_in_strategy(frame)}
+    names = [name for name in NAMES if not hidden.get(name)]
     names += [name for name in VARYING if frame[name].nunique() > 1]
     records = frame.to_dict("records")
     notes = [note(row) for row in records]
@@ -78,7 +82,7 @@ def cells(frame: pd.DataFrame, metrics: Sequence[str]) -> tuple[list[str], list[
     for row, row_note in zip(records, notes, strict=True):
         rank = "-" if pd.isna(row["rank"]) else f"{row['rank']}{mark(row['standing'])}"
         below = NOT_ABOVE_FLOOR if row[Fact.ABOVE_FLOOR] == NO else ""
-        cells_of = {**row, "note": row_note}
+        cells_of = {**row, "note": row_note, "strategy": shown_strategy(row["strategy"])}
         rows.append([rank + below, *(str(cells_of[name]) for name in names), *(figure(row, name) for name in metrics)])
     return ["rank", *names, *metrics], rows
 

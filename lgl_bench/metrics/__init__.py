@@ -9,6 +9,8 @@ from __future__ import annotations
 from lgl_bench.metrics.contract import (
     Aggregate,
     BoardMetric,
+    ChainAnswers,
+    ChainMetric,
     GradedAnswers,
     Metric,
     Need,
@@ -21,6 +23,8 @@ from lgl_bench.metrics.registry import MetricRegistry
 __all__ = [
     "Aggregate",
     "BoardMetric",
+    "ChainAnswers",
+    "ChainMetric",
     "GradedAnswers",
     "Kernel",
     "Metric",
@@ -39,7 +43,7 @@ metrics = MetricRegistry(
             *("accuracy", "class_macro_f1", "ece", "prevalence"),
             *("auroc", "aupr", "fpr95", "oscr"),
             *("micro_f1", "macro_f1", "mcc", "open_f1", "rejected_share"),
-            *("recall_new", "false_alarm_rate", "regret"),
+            *("recall_new", "false_alarm_rate", "regret", "lifelong"),
         )
     ),
 )

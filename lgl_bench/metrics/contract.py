@@ -8,13 +8,17 @@ leaderboard, `compare`, the terminal, the page and the documentation take all of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal, TypeAlias
 
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Value, flag_arrays
+from lgl_bench.metrics.emerging import ClassShares
 from lgl_bench.metrics.kernels import Kernel, SeedAnswers
+from lgl_bench.metrics.over_time import OverYears
+from lgl_bench.metrics.year_matrix import YearMatrix
 
 Need: TypeAlias = Literal["labels", "novelty", "decision"]
 """The class each vertex was given; its novelty; whether it was rejected. The truth is always there."""
@@ -35,6 +39,7 @@ class Aggregate(StrEnum):
     EVERY_YEAR = "mean over every year, the validation year included"
     AREA = "area under the test years"
     POOLED = "decisions of all test years counted together"
+    SO_FAR = "of the last test year, over all years up to it"
     AGAINST_ORACLE = "the same of the threshold oracle, less the row's own"
 
 
@@ -142,3 +147,30 @@ class PooledMetric(BoardMetric):
     @abstractmethod
     def pool(self, tp: FloatArray, tn: FloatArray, fp: FloatArray, fn: FloatArray) -> FloatArray:
         """From the sums of new and rejected, known and accepted, known and rejected, new and accepted vertices."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainAnswers:
+    """What the models of a chain of fits, each going on from the last, have answered up to a year.
+
+    Attributes:
+        years: Of every year so far, what was made of each class.
+        matrix: Every model so far on every year so far; None if the models were not asked.
+        no_matrix: Why not.
+    """
+
+    years: Sequence[ClassShares]
+    matrix: YearMatrix | None = None
+    no_matrix: str = ""
+
+
+class ChainMetric(BoardMetric):
+    """Base of what is graded from the models of all years so far, whatever the detector: write `__call__`."""
+
+    over_years = Aggregate.SO_FAR
+    needs = ("labels",)
+    looks_at = "known"
+
+    @abstractmethod
+    def __call__(self, chain: ChainAnswers) -> OverYears:
+        """The grade, and how many years or classes stand behind it, or None with the reason why there is none."""

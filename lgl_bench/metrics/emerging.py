@@ -151,6 +151,68 @@ def classification_lag(years: Sequence[YearAnswers], share: float = 0.5) -> dict
     return {label: lags.get(label, Value(None, _why_no_lag(label, since, scored))) for label in born}
 
 
+@dataclass(frozen=True, slots=True)
+class ClassShares:
+    """How much of each class was given its class in one year.
+
+    Attributes:
+        time: The year.
+        known: Classes known to the model that answered.
+        shares: Per class with a scored vertex, the share of them that were given it, rejected or not.
+    """
+
+    time: int
+    known: frozenset[int]
+    shares: dict[int, float]
+
+
+def class_shares(year: YearAnswers) -> ClassShares:
+    """The shares of one year.
+
+    >>> class_shares(YearAnswers(2000, np.array([7, 7]), np.array([0, 7]), np.array([0, 7]))).shares
+    {7: 0.5}
+    """
+    if year.predicted is None:
+        raise UsageError(f"the answers of {year.time} have no predicted classes; without them there is no share")
+    classes, place = np.unique(year.truth, return_inverse=True)
+    right = _shares(year.truth == year.predicted, place, len(classes))
+    return ClassShares(
+        year.time, frozenset(year.known.tolist()), dict(zip(classes.tolist(), right.tolist(), strict=True))
+    )
+
+
+def emergence(years: Sequence[ClassShares], share: float = 0.9) -> dict[int, Value]:
+    """Years from when each class is known until its accuracy first reaches `share` of its final one; 0 is at once.
+
+    Of every class that the first year given does not know and a later one does. As in `classification_lag` it is known
+    from the first year whose model knows it. Its accuracy in a year is the share of its scored vertices that are given
+    it; the final one is that of the last year in which it has scored vertices. Years without any show nothing, but
+    count. A class that is not recognised at all at the end has no value: there is nothing to reach.
+
+    >>> first = ClassShares(2000, frozenset({0}), {0: 1.0, 7: 0.0})
+    >>> second = ClassShares(2001, frozenset({0, 7}), {7: 0.25})
+    >>> third = ClassShares(2003, frozenset({0, 7}), {7: 0.5})
+    >>> emergence([first, second, third])
+    {7: Value(value=2.0, reason='')}
+    """
+    ordered = sorted(years, key=lambda year: year.time)
+    since: dict[int, int] = {}
+    for year in ordered[1:]:
+        for label in sorted(year.known - ordered[0].known):
+            since.setdefault(label, year.time)
+    found: dict[int, Value] = {}
+    for label, start in since.items():
+        seen = [(year.time, year.shares[label]) for year in ordered if year.time >= start and label in year.shares]
+        if not seen:
+            found[label] = Value(None, "no scored vertex once it was known")
+        elif not seen[-1][1]:
+            found[label] = Value(None, "not recognised in the last year it was scored in")
+        else:
+            reached = next(time for time, rate in seen if rate >= share * seen[-1][1])
+            found[label] = Value(float(reached - start))
+    return found
+
+
 def _why_no_lag(label: int, since: dict[int, int], scored: set[int]) -> str:
     if label not in since:
         return "not known by the last year"

@@ -5,6 +5,8 @@ and NaN says undefined or not evaluated. Row i and column i mean the same year: 
 of NaN, so that the models after it stay on their own years. The first year is t0, or the first one learned if labels
 arrive late. There are at least as many columns as rows: the last year is scored and no model is trained on it.
 
+`year_matrix.py` counts R per class, and says how models that know different classes are compared.
+
 How the definitions, made for tasks with a test set each, are read here:
 
 - Above the diagonal a model has not learned from the year it answers for. Its first such year is the one after its

@@ -8,7 +8,7 @@ from typing import get_args
 
 from lgl_bench.core.errors import PluginError, quoted
 from lgl_bench.core.registry import Registry
-from lgl_bench.metrics.contract import Aggregate, BoardMetric, Metric, Need, PooledMetric
+from lgl_bench.metrics.contract import Aggregate, BoardMetric, ChainMetric, Metric, Need, PooledMetric
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -57,6 +57,10 @@ class MetricRegistry(Registry[type[BoardMetric]]):
     def pooled(self) -> dict[str, type[PooledMetric]]:
         """What is graded from the decisions of all test years, by name."""
         return {plugin.name: plugin for plugin in self.in_order() if issubclass(plugin, PooledMetric)}
+
+    def chained(self) -> dict[str, type[ChainMetric]]:
+        """What is graded from the models of all years so far, by name, which is its column of year rows too."""
+        return {plugin.name: plugin for plugin in self.in_order() if issubclass(plugin, ChainMetric)}
 
     def register(self, name: str) -> Callable[[type[BoardMetric]], type[BoardMetric]]:
         """Registers a metric, if it declares what its columns need."""

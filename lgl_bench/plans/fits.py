@@ -29,7 +29,7 @@ FIT_CODE = ("protocols", "backbones", "heads", "strategies", "kernels", "trainin
 """Sub-packages that a fit depends on, with all that they import."""
 RUN_CODE = (
     *("plans.tasks", "runs.answer_columns", "runs.answering", "runs.orders", "runs.records", "runs.scoring"),
-    *("runs.worker", "runs.isolation.requests", "runs.isolation.packing", "runs.isolation.replies"),
+    *("runs.matrix_row", "runs.worker", "runs.isolation.requests", "runs.isolation.packing", "runs.isolation.replies"),
     "runs.isolation.scoring_process",
 )
 """Modules that put fits and answers together. What else they import belongs to fits, or is in the key itself."""

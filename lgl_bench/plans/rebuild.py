@@ -24,7 +24,7 @@ from lgl_bench.plans.plan_file import MAX_TEXT, ChainRecord, Description, PlanEr
 from lgl_bench.plans.plugin_facts import note_plugins
 from lgl_bench.plans.settings import ChainSetting, chain_settings
 from lgl_bench.plans.suite import Suite, read_fields
-from lgl_bench.plans.tasks import TaskCache, TaskOutline
+from lgl_bench.plans.tasks import TaskCache, TaskOutline, learned_up_to
 from lgl_bench.protocols import protocols
 from lgl_bench.streams.stream import Stream
 
@@ -33,6 +33,8 @@ from lgl_bench.streams.stream import Stream
 class Expected(TaskOutline):
     """What a protocol says of a task: who is scored, what is known, and why it cannot be answered.
 
+    `trained_up_to` is the last year with a label to learn from; None if there is none.
+
     If the protocol is not available, plan.json claims which task it is; who is scored, what is known and why it could
     not be answered is then empty.
     """
@@ -40,6 +42,7 @@ class Expected(TaskOutline):
     known: IntArray
     vertices: IntArray
     claimed: bool = False
+    trained_up_to: int | None = None
 
 
 def description_of(plan: Plan, provenance: dict[str, str]) -> Description:
@@ -222,7 +225,10 @@ class _Expectations:
             ids = self._tasks.stream(chain).ids
             with _plan_errors():
                 self._made[key] = [
-                    Expected(i, task.time, task.role, task.fold, task.skip_reason, task.known, ids[truth.vertices])
+                    Expected(
+                        *(i, task.time, task.role, task.fold, task.skip_reason, task.known, ids[truth.vertices]),
+                        trained_up_to=learned_up_to(task),
+                    )
                     for i, (task, truth) in enumerate(self._tasks.walk(chain))
                 ]
         return self._made[key]

@@ -91,6 +91,8 @@ class Suite(BaseModel):
         sweep: Values of backbone parameters, each a row of its own.
         vary: Values for names in braces: a stream, detector or threshold `good(odin, alpha={alpha})` stands for one
             of each value.
+        reduced: Per budget, axes that are smaller under it: what a run takes unless it names them itself.
+        matrix: Whether every model answers for every year too, which forgetting and transfer are made from.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -111,6 +113,8 @@ class Suite(BaseModel):
     select: Select = "preset"
     sweep: dict[Word, Annotated[tuple[Number, ...], Field(min_length=1, max_length=_MAX_VALUES)]] = {}
     vary: dict[Word, Annotated[tuple[Number | _Value, ...], Field(min_length=1, max_length=_MAX_VALUES)]] = {}
+    reduced: dict[Word, dict[Literal["streams", "backbones", "detectors", "strategies"], _Texts]] = {}
+    matrix: bool = False
 
     @field_validator("split", mode="before")
     @classmethod
@@ -166,6 +170,10 @@ class Suite(BaseModel):
     def detectors_of(self, backbone: str) -> tuple[str, ...]:
         """The detectors that are run on a backbone."""
         return self.detectors_for.get(backbone, self.detectors)
+
+    def within(self, budget: str) -> Suite:
+        """The suite as small as it is under a budget."""
+        return self.override(**self.reduced.get(budget, {}))
 
     def override(self, **given: Any) -> Suite:
         """The suite with some axes replaced; those given as None or empty stay. The threshold "none" means none.

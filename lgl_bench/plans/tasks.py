@@ -37,6 +37,12 @@ class TaskOutline:
         return cls(index, task.time, task.role, task.fold, task.skip_reason)
 
 
+def learned_up_to(task: Task) -> int | None:
+    """The last year with a label that is learned from; if labels arrive late, not the last year of the graph."""
+    learned = task.train.born[task.fit_mask]
+    return int(learned.max()) if len(learned) else None
+
+
 class TaskCache:
     """Streams that were opened and tasks that were cut from them; all of it goes when its owner lets go of it.
 

@@ -14,11 +14,10 @@ from lgl_bench.report.data.sources import read_sources
 from lgl_bench.report.data.stream_facts import StreamFacts, stream_facts
 from lgl_bench.report.panels.over_time import leaders
 from lgl_bench.report.panels.sweeps import Sweep, alpha_sweeps, rate_sweeps
+from lgl_bench.report.paper_axes import COLOURS, band, line, new_figure
+from lgl_bench.report.paper_strategies import strategy_figures
 
 FORMATS = ("svg", "pdf", "png")
-# Okabe and Ito's colours, in an order in which neighbours differ in lightness too.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 _STYLE = {
     "font.size": 8,
     "font.family": "DejaVu Sans",
@@ -43,7 +42,6 @@ _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
 }
-_LONGEST = 60
 
 
 def paper_figures(
@@ -54,7 +52,8 @@ def paper_figures(
     Returns:
         The files that were written, and for each figure that was left out, why.
     """
-    rows = report_rows(read_sources(paths), data_dir)
+    sources = read_sources(paths)
+    rows = report_rows(sources, data_dir)
     places = list(dict.fromkeys(row.place for row in rows))
     facts = _facts(places, data_dir)
     try:
@@ -85,6 +84,7 @@ def paper_figures(
                 left_out[f"curves-{place.slug}"] = "no AUROC over several years"
             else:
                 drawn[f"curves-{place.slug}"] = figure
+        drawn |= strategy_figures(rows, sources)
         return {"figures": _save(drawn, folder, force), "left_out": left_out}
 
 
@@ -113,57 +113,35 @@ def _save(drawn: dict[str, Any], folder: Path, force: bool) -> list[str]:
     return [str(path) for path in targets]
 
 
-def _new(panels: int) -> tuple[Any, list[Any]]:
-    from matplotlib.figure import Figure
-
-    across = min(panels, 3)
-    down = -(-panels // across)
-    figure = Figure(figsize=(3.4 * across, 2.6 * down), layout="constrained")
-    axes = list(figure.subplots(down, across, squeeze=False).flat)
-    for axis in axes[panels:]:
-        axis.remove()
-    return figure, axes[:panels]
-
-
-def _line(axis: Any, at: int, x: Sequence[float], y: Sequence[float], label: str, dashed: bool = False) -> None:
-    shown = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
-    colour, marker = _COLOURS[at % len(_COLOURS)], _MARKERS[at % len(_MARKERS)]
-    axis.plot(x, y, color=colour, marker=marker, linestyle="--" if dashed else "-", label=shown)
-
-
-def _band(axis: Any, at: int, x: Sequence[float], lo: Sequence[float], hi: Sequence[float]) -> None:
-    axis.fill_between(x, lo, hi, color=_COLOURS[at % len(_COLOURS)], alpha=0.18, linewidth=0)
-
-
 def _sweeps(sweeps: Sequence[Sweep], metric: str, x: str, y: str) -> Any:
     places = list(dict.fromkeys(sweep.place for sweep in sweeps))
-    figure, axes = _new(len(places))
+    figure, axes = new_figure(len(places))
     names = list(dict.fromkeys(sweep.name.removesuffix(", with test vertices") for sweep in sweeps))
     for axis, place in zip(axes, places, strict=True):
         for sweep in (one for one in sweeps if one.place == place):
             colour = names.index(sweep.name.removesuffix(", with test vertices"))
             points = [(at, row.figures[metric]) for at, row in sweep.points if row.figures[metric].mean is not None]
-            _line(
+            line(
                 axis, colour, [at for at, _ in points], [one.mean or 0.0 for _, one in points], sweep.name, sweep.dashed
             )
             banded = [(at, one.lo, one.hi) for at, one in points if one.lo is not None and one.hi is not None]
             if banded:
                 ats, lows, highs = zip(*banded, strict=True)
-                _band(axis, colour, ats, lows, highs)
+                band(axis, colour, ats, lows, highs)
         axis.set(title=place, xlabel=x, ylabel=y)
         axis.legend()
     return figure
 
 
 def _growth(facts: StreamFacts) -> Any:
-    figure, axes = _new(2)
+    figure, axes = new_figure(2)
     years = [row["time"] for row in facts.years]
-    _line(axes[0], 0, years, [row["vertices"] for row in facts.years], "vertices")
-    _line(axes[0], 1, years, [row["edges"] for row in facts.years], "edges", dashed=True)
+    line(axes[0], 0, years, [row["vertices"] for row in facts.years], "vertices")
+    line(axes[0], 1, years, [row["edges"] for row in facts.years], "edges", dashed=True)
     axes[0].set_yscale("symlog")
     axes[0].set(xlabel="year", ylabel="count", title=facts.name)
-    axes[1].bar(years, [row["new"] for row in facts.years], color=_COLOURS[1], label="new that year")
-    _line(axes[1], 0, years, [row["known"] for row in facts.years], "known")
+    axes[1].bar(years, [row["new"] for row in facts.years], color=COLOURS[1], label="new that year")
+    line(axes[1], 0, years, [row["known"] for row in facts.years], "known")
     axes[1].set(xlabel="year", ylabel="classes")
     for axis in axes:
         axis.legend()
@@ -171,10 +149,10 @@ def _growth(facts: StreamFacts) -> Any:
 
 
 def _homophily(facts: StreamFacts) -> Any:
-    figure, axes = _new(1)
+    figure, axes = new_figure(1)
     for at, (column, label) in enumerate((("homophily", "class-insensitive homophily"), ("drift", "class drift"))):
         found = [(row["time"], row[column]) for row in facts.years if row[column] is not None]
-        _line(axes[0], at, [x for x, _ in found], [y for _, y in found], label, dashed=at == 1)
+        line(axes[0], at, [x for x, _ in found], [y for _, y in found], label, dashed=at == 1)
     axes[0].set(xlabel="year", ylabel="share", title=facts.name, ylim=(0, 1))
     axes[0].legend()
     return figure
@@ -184,15 +162,15 @@ def _curves(rows: Sequence[ShownRow]) -> Any:
     best = [row for row in leaders(rows) if row.curve is not None and row.curve.over_years and len(row.curve.at) > 1]
     if not best:
         return None
-    figure, axes = _new(1)
+    figure, axes = new_figure(1)
     figure.set_size_inches(5.2, 3.4)
     for at, row in enumerate(best):
         assert row.curve is not None
         points = [(x, p) for x, p in zip(row.curve.at, row.curve.values.get("auroc", ()), strict=False) if p]
         xs = [float(x) for x, _ in points]
-        _line(axes[0], at, xs, [p.mean for _, p in points], row.name)
+        line(axes[0], at, xs, [p.mean for _, p in points], row.name)
         if any(p.seeds > 1 for _, p in points):
-            _band(axes[0], at, xs, [p.lo for _, p in points], [p.hi for _, p in points])
+            band(axes[0], at, xs, [p.lo for _, p in points], [p.hi for _, p in points])
     assert best[0].curve is not None
     for time, new in zip(best[0].curve.at, best[0].curve.n_new, strict=True):
         if new > 0:

@@ -23,6 +23,7 @@ from lgl_bench.report.panels.critical import critical_panel
 from lgl_bench.report.panels.delay import delay_panel
 from lgl_bench.report.panels.over_time import curve_table, leaders_panel
 from lgl_bench.report.panels.panel import Panel
+from lgl_bench.report.panels.strategies import strategy_curves_panel, strategy_panel, year_grid_panel
 from lgl_bench.report.panels.stream import stream_panels
 from lgl_bench.report.panels.sweeps import alpha_panel, sensitivity_panel
 from lgl_bench.report.site_folder import replacing
@@ -63,7 +64,7 @@ class _Site:
         self.pages = 0
         self.places = list(dict.fromkeys(row.place for row in self.rows))
         self.streams = sorted({place.stream for place in self.places})
-        self.methods: dict[tuple[str, str], list[ShownRow]] = {}
+        self.methods: dict[tuple[str, ...], list[ShownRow]] = {}
         for row in self.rows:
             self.methods.setdefault(row.method, []).append(row)
         self.templates = _templates()
@@ -114,12 +115,20 @@ class _Site:
         panels = [
             leaders_panel([(place.label, self._of(place)) for place in self.places], "leaders"),
             cost_panel(self.rows),
+            *self._strategies(),
             alpha_panel(self.rows),
             sensitivity_panel(self.rows),
             delay_panel(self.rows, self.sources, self.data_dir),
             critical_panel(self.rows),
         ]
         self._page("figures.html", "figures.html", title="Figures", panels=self._written(panels))
+
+    def _strategies(self) -> list[Panel]:
+        """What is shown of strategies, if rows differ in theirs."""
+        if not any(row.shown_strategy for row in self.rows):
+            return []
+        grids = year_grid_panel(self.rows, self.sources)
+        return [strategy_panel(self.rows), strategy_curves_panel(self.rows), grids]
 
     def _stream(self, name: str, facts: StreamFacts) -> None:
         from lgl_bench.report.pages.boards import boards
@@ -139,7 +148,7 @@ class _Site:
             static=bool(facts.years) and len(facts.years) < 2,
         )
 
-    def _method(self, method: tuple[str, str], rows: list[ShownRow], places: Places) -> None:
+    def _method(self, method: tuple[str, ...], rows: list[ShownRow], places: Places) -> None:
         found = standings(rows, places)
         name = slug(*method)
         drawn = [one for one in found if one.chart is not None]
@@ -148,13 +157,14 @@ class _Site:
         self._page(
             "method.html",
             f"methods/{name}.html",
-            title=f"{method[1]}, {method[0]}",
+            title=rows[0].name,
+            strategy=rows[0].shown_strategy,
             backbone=method[0],
             detector=method[1],
             rows=rows,
             standings=found,
             drawn=drawn,
-            references=references(*method),
+            references=references(method[0], method[1], rows[0].shown_strategy),
             table=f"curve-{name}.csv",
         )
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import pandas as pd
 
+from lgl_bench.grading.row_key import KEY
+
 _STEPS = "▁▂▃▄▅▆▇█"
 _GAP = "·"
-_NAMES = ("stream", "backbone", "detector", "threshold", "note")
-_MIN_WIDTHS = {"stream": 8, "backbone": 6, "detector": 10, "threshold": 8, "note": 11}
-_KEYS = ("stream", "split", "backbone", "head", "detector", "threshold")
+_NAMES = ("stream", "strategy", "backbone", "detector", "threshold", "note")
+_MIN_WIDTHS = {"stream": 8, "strategy": 8, "backbone": 6, "detector": 10, "threshold": 8, "note": 11}
+_KEYS = ("stream", *(name for name in KEY if name != "stream"))
 _MAX_YEARS = 24
 
 
@@ -62,7 +64,7 @@ def board_table(
 
 def _laid_out(cells: dict[str, list[str]], width: int) -> list[str]:
     wide = {name: max(map(_width, (name, *column))) for name, column in cells.items()}
-    for name in ("note", "threshold", "detector", "stream", "backbone"):
+    for name in ("note", "threshold", "detector", "stream", "strategy", "backbone"):
         excess = _whole(wide) - width
         if name in wide and excess > 0:
             wide[name] = max(wide[name] - excess, min(wide[name], _MIN_WIDTHS[name]))

@@ -212,6 +212,26 @@ def parse_answers(data: bytes) -> AnswerColumns:
     return AnswerColumns({name: column.to_numpy() for name, column in found.items()})
 
 
+def parse_classes(data: bytes) -> IntArray:
+    """The classes of a file that holds nothing else.
+
+    Raises:
+        ParquetError: It is damaged, or holds something else.
+    """
+    file = open_parquet(pa.BufferReader(data), len(data))
+    schema = file.schema_arrow
+    if list(schema.names) != [PREDICTED] or schema.field(0).type != pa.int64():
+        raise ParquetError(f"has other columns than whole numbers '{PREDICTED}'")
+    try:
+        column = file.read(use_threads=False).column(0)
+    except (OSError, pa.ArrowException, OverflowError) as error:
+        raise ParquetError(f"cannot be read: {error}") from error
+    if column.null_count:
+        raise ParquetError(f"has a column '{PREDICTED}' with values that are empty")
+    found: IntArray = column.to_numpy()
+    return found
+
+
 def _type_of(name: str) -> Any:
     """The type of a column; None for one that has no place in answers."""
     if name in WHOLE:

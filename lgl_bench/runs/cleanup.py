@@ -17,6 +17,7 @@ def remove_damaged(store: RunStore, keys: Iterable[str]) -> list[str]:
             (store.fit, lambda key: store.forget([key])),
             (store.memory, lambda key: store.forget([key])),
             (store.weights, store.drop_weights),
+            (store.matrix_row, store.drop_matrix_row),
             (lambda key: store.columns(key) if store.has_answers(key) else None, store.drop_answers),
         ):
             try:

@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 
 from lgl_bench.core.errors import LglBenchError
+from lgl_bench.core.types import IntArray
 from lgl_bench.plans.fits import Unit
 from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.answer_digests import column_digests
@@ -114,8 +115,9 @@ class FitCache:
         *,
         replace: bool = False,
         memory: bytes | None = None,
+        matrix: IntArray | None = None,
     ) -> None:
-        """Keeps a fit, with new weights, memory and answers if there are any; `replace` drops the answers of before."""
+        """Keeps a fit, with what is new of it; `replace` drops the answers of before."""
         self._status[key] = record.status
         self._outstanding.discard(key)
         if weights is not None:
@@ -125,9 +127,8 @@ class FitCache:
             self._memories[key] = memory
         sources = {} if answers is None else column_digests(answers.columns)
         kept = weights if self.checkpoints != "none" else None
-        self._writer.enqueue(
-            partial(self.store.write_fit, key, record, kept, answers, sources, replace=replace, memory=memory)
-        )
+        write = partial(self.store.write_fit, replace=replace, memory=memory, matrix=matrix)
+        self._writer.enqueue(partial(write, key, record, kept, answers, sources))
 
     def release(self, unit: Unit) -> None:
         """Drops the weights a unit went on from, once nothing is left to do for it.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from lgl_bench.core.types import IntArray
 from lgl_bench.plans.fits import Unit
 from lgl_bench.runs.records import FitRecord
 
@@ -47,7 +48,7 @@ class Order:
         weights: Of the unit, if it was fitted before: then nothing is trained.
         before: Whose model the unit goes on from and is calibrated with (`lineage`); None if there is none.
         left: What that fit left, with or without its weights.
-        matrix: Whether the model is to answer for every year.
+        matrix: Whether the model is to answer for every year, beside a fit or, with weights, alone.
     """
 
     unit: Unit
@@ -70,7 +71,7 @@ class Done:
         answers: Columns to store; None if there are none.
         failed: Reason per expression that could not be scored.
         seconds: Spent training and scoring.
-        matrix: Accuracy on every year, if it was asked for.
+        matrix: The classes that it gives to the vertices of every year, if they were asked for.
     """
 
     fit_record: FitRecord | None = None
@@ -78,5 +79,5 @@ class Done:
     answers: pd.DataFrame | None = None
     failed: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
-    matrix: dict[str, float | None] | None = None
+    matrix: IntArray | None = None
     memory: bytes | None = None

@@ -66,7 +66,7 @@ class FitRecord(BaseModel):
         memory_mb: What is kept of the past, in MiB.
         answers: What the answers file may be. While it is being replaced there are two, what it was and what it will
             be, so that a kill in between leaves either.
-        matrix: Accuracy on every year, if it was asked for.
+        matrix_row: Of `matrix.parquet`: the classes of the vertices of every year, if the model was asked.
         plugins: Digest of the plugin files of the run, if the fit failed: with others it is tried again.
     """
 
@@ -93,7 +93,7 @@ class FitRecord(BaseModel):
     memory_vertices: _Whole | None = None
     memory_mb: _Number | None = None
     answers: list[AnswersRecord] = Field(default_factory=list, max_length=2)
-    matrix: dict[str, _Number | None] | None = None
+    matrix_row: Sha256 | None = None
     plugins: str = ""
 
     def graded(self, answered: Iterable[str], failed: Mapping[str, str], sources: Mapping[str, str]) -> FitRecord:

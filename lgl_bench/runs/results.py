@@ -61,7 +61,10 @@ class Results:
             columns = {str(name): values.to_numpy() for name, values in done.answers.items()}
             self._best.add(unit, AnswerColumns(columns), record.known)
         if done.fit_record is not None or failed or done.answers is not None:
-            self._fits.write(unit.key, record, done.weights, done.answers, replace=replaced, memory=done.memory)
+            memory, matrix = done.memory, done.matrix
+            self._fits.write(
+                unit.key, record, done.weights, done.answers, replace=replaced, memory=memory, matrix=matrix
+            )
         self._failures.note(unit, failed)
         if record.status == "diverged":
             self._failures.reasons[unit.key] = f"diverged: {record.reason}"
@@ -84,7 +87,7 @@ class Results:
             return made, False
         digest = None if done.weights is None else weights_digest(done.weights)
         if digest == old.weights:
-            kept = {name: getattr(old, name) for name in ("failed", "failed_sources", "matrix", "memory")}
+            kept = {name: getattr(old, name) for name in ("failed", "failed_sources", "matrix_row", "memory")}
             same = made.but(**kept, weights=digest)
             return same, False
         return (made, True) if self._force else (None, False)

@@ -52,6 +52,7 @@ class Scheduler:
         listener: Called with every event.
         best: Keeps the best method so far, for the listener.
         force: Whether everything is done again.
+        matrix: Whether every model answers for every year.
         plugins: Digest of the plugin files of the run: a fit that failed is tried again with others.
     """
 
@@ -65,9 +66,10 @@ class Scheduler:
         best: BestSoFar | None = None,
         *,
         force: bool = False,
+        matrix: bool = False,
         plugins: str = "",
     ) -> None:
-        self.plan, self.engine = plan, engine
+        self.plan, self.engine, self.matrix = plan, engine, matrix
         self.counts = Counts()
         self._reporter = Reporter(self.counts, listener, best)
         self._fits = FitCache(plan, store, checkpoints, force=force)
@@ -100,7 +102,7 @@ class Scheduler:
         return self.counts
 
     def run_matrix(self) -> None:
-        """Lets every fit whose weights are kept answer for every year."""
+        """Lets every fit of a chain that has not answered for every year, and whose weights are kept, do so."""
         waiting = deque(unit for unit in self.plan.all_units if self._lacks_matrix(unit))
         while waiting or self.engine.running:
             while waiting and self.engine.free:
@@ -111,7 +113,7 @@ class Scheduler:
                 if outcome.done is None or record is None:
                     self._failures.note(unit, {"matrix": printable(outcome.reason)})
                 else:
-                    self._fits.write(unit.key, record.but(matrix=outcome.done.matrix))
+                    self._fits.write(unit.key, record, matrix=outcome.done.matrix)
         self._fits.flush()
 
     def _enqueue(self, roles: set[str], decisions: Mapping[ChainSpec, tuple[str, ...]]) -> None:
@@ -143,9 +145,11 @@ class Scheduler:
         if weights is None and not work.fit:
             raise LostWeightsError(f"the weights of the fit {work.unit.key} are not there")
         before, left = self._fits.before(work.unit), self._fits.left(work.unit)
+        # A model that has just been fitted need not be sent and restored again.
+        matrix = self.matrix and work.fit and bool(work.unit.chain.strategy.name)
         if work.decide:
-            return Order(work.unit, work.decide, work.thresholds, weights, before, left=left)
-        return Order(work.unit, work.detectors, (), weights, before, left=left)
+            return Order(work.unit, work.decide, work.thresholds, weights, before, matrix, left)
+        return Order(work.unit, work.detectors, (), weights, before, matrix, left)
 
     def _give_up(self, unit: Unit, queue: _Queue, reason: str) -> None:
         """Leaves a unit out that cannot be done in this run; what is in the store of it stays."""
@@ -186,6 +190,6 @@ class Scheduler:
             self._fits.release(unit)
 
     def _lacks_matrix(self, unit: Unit) -> bool:
-        record = self._fits.record(unit.key)
-        lacks = record is not None and record.status == "ok" and record.matrix is None
+        record = self._fits.record(unit.key) if unit.chain.strategy.name else None
+        lacks = record is not None and record.status == "ok" and self._fits.store.matrix_file(unit.key) is None
         return lacks and bool(self._fits.weights(unit.key))

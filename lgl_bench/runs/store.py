@@ -2,7 +2,8 @@
 
     DIR/plan.json                              what was asked for last
     DIR/plans/DIGEST.json                      everything that was ever asked for
-    DIR/fits/KEY/{model.safetensors,fit.json}  one fit, and memory.safetensors if its strategy keeps something
+    DIR/fits/KEY/{model.safetensors,fit.json}  one fit, memory.safetensors if its strategy keeps something, and
+                                               matrix.parquet if its model answered for every year
     DIR/answers/KEY.parquet                    vertex, time, class_pred, confidence, novelty:EXPR,
                                                neighbour:EXPR, rejected:EXPR|THRESHOLD
     DIR/{years.parquet,intervals.json,standing.json,leaderboard.csv}  made from the above
@@ -22,56 +23,17 @@ import pandas as pd
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.files import remove
 from lgl_bench.core.parquet import ParquetError
+from lgl_bench.core.types import IntArray
 from lgl_bench.runs.answer_columns import SHARED, AnswerColumns, parse_answers
-from lgl_bench.runs.records import AnswersRecord, DamagedError, FitRecord, dump_fit, parse_fit
-from lgl_bench.runs.run_folder import RUN_AGAIN, RunFolder, exists, parquet_bytes, read_file, write_file
+from lgl_bench.runs.fit_files import RECORD, FitFiles, damaged, record_path, weights_digest
+from lgl_bench.runs.records import AnswersRecord, DamagedError, FitRecord, dump_fit
+from lgl_bench.runs.run_folder import RUN_AGAIN, exists, parquet_bytes, read_file, write_file
 
-_RECORD, _WEIGHTS, _MEMORY = "fit.json", "model.safetensors", "memory.safetensors"
-
-
-def record_path(folder: Path, key: str) -> Path:
-    """Where a run folder has the record of a fit."""
-    return folder / "fits" / key / _RECORD
+__all__ = ["RunStore", "record_path", "weights_digest"]
 
 
-class RunStore(RunFolder):
+class RunStore(FitFiles):
     """The fits of a run folder and their answers."""
-
-    def fit(self, key: str) -> FitRecord | None:
-        """The record of a fit; None if there is none."""
-        path = record_path(self.folder, key)
-        if not exists(path):
-            return None
-        data = read_file(path)
-        try:
-            return parse_fit(data, str(path))
-        except DamagedError as error:
-            raise DamagedError(f"{error}; {RUN_AGAIN}") from error
-
-    def weights(self, key: str) -> bytes | None:
-        """The weights of a fit; None if they were not kept."""
-        path = self.folder / "fits" / key / _WEIGHTS
-        if not exists(path):
-            return None
-        record, data = self.fit(key), read_file(path)
-        if record is None or record.weights != weights_digest(data):
-            raise _damaged(path)
-        return data
-
-    def memory(self, key: str) -> bytes | None:
-        """What the strategy of a fit left; None if it left nothing.
-
-        Raises:
-            DamagedError: It left something, and that is gone or damaged.
-        """
-        record = self.fit(key)
-        if record is None or record.memory is None:
-            return None
-        path = self.folder / "fits" / key / _MEMORY
-        data = read_file(path) if exists(path) else b""
-        if record.memory != weights_digest(data):
-            raise _damaged(path)
-        return data
 
     def write_fit(
         self,
@@ -83,6 +45,7 @@ class RunStore(RunFolder):
         *,
         replace: bool = False,
         memory: bytes | None = None,
+        matrix: IntArray | None = None,
     ) -> FitRecord:
         """Keeps a fit with new weights and new columns of answers; returns the record as it is written.
 
@@ -94,18 +57,14 @@ class RunStore(RunFolder):
             sources: Digests of the code behind these columns.
             replace: Whether the other columns go.
             memory: What the strategy of a new fit left.
+            matrix: The row of the matrix of years, if it is new.
         """
         place = self.folder / "fits" / key
-        if memory is not None:
-            record = record.but(memory=weights_digest(memory))
-            write_file(place, _MEMORY, memory)
-        if weights is not None:
-            record = record.but(weights=weights_digest(weights))
-            write_file(place, _WEIGHTS, weights)
+        record = self.write_parts(key, record, weights, memory, matrix)
         before = _current_answers(self, key)
         if answers is None:
             record = record.but(answers=[] if before is None else [before])
-            write_file(place, _RECORD, dump_fit(record))
+            write_file(place, RECORD, dump_fit(record))
             return record
         kept = None if before is None or replace else before
         data = parquet_bytes(_merged(self.answers(key) if kept else None, answers))
@@ -114,10 +73,10 @@ class RunStore(RunFolder):
         )
         record = record.but(answers=[after])
         # A kill before the rename leaves the old file, and a record that knows it.
-        write_file(place, _RECORD, dump_fit(record if before is None else record.but(answers=[before, after])))
+        write_file(place, RECORD, dump_fit(record if before is None else record.but(answers=[before, after])))
         write_file(self.folder / "answers", f"{key}.parquet", data)
         if before is not None:
-            write_file(place, _RECORD, dump_fit(record))
+            write_file(place, RECORD, dump_fit(record))
         return record
 
     def forget(self, keys: Iterable[str]) -> None:
@@ -125,10 +84,6 @@ class RunStore(RunFolder):
         for key in keys:
             remove(self.folder / "fits" / key)
             self.drop_answers(key)
-
-    def drop_weights(self, key: str) -> None:
-        """Forgets the weights of a fit that nobody builds on any more."""
-        remove(self.folder / "fits" / key / _WEIGHTS)
 
     def drop_answers(self, key: str) -> None:
         """Forgets the answers of a fit."""
@@ -170,11 +125,6 @@ class RunStore(RunFolder):
         self.write_fit(key, record, answers=columns)
 
 
-def weights_digest(weights: bytes) -> str:
-    """What the record of a fit holds of its weights."""
-    return hashlib.sha256(weights).hexdigest()
-
-
 def _answers_path(folder: Path, key: str) -> Path:
     return folder / "answers" / f"{key}.parquet"
 
@@ -196,11 +146,7 @@ def _matching(record: FitRecord | None, data: bytes, path: Path) -> AnswersRecor
     for answers in record.answers if record is not None else []:
         if answers.sha256 == digest:
             return answers
-    raise _damaged(path)
-
-
-def _damaged(path: Path) -> DamagedError:
-    return DamagedError(f"{path} is damaged: its bytes are not those that were written; {RUN_AGAIN}")
+    raise damaged(path)
 
 
 def _merged(kept: pd.DataFrame | None, fresh: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from lgl_bench.heads import heads
 from lgl_bench.kernels.choice import use_kernels
 from lgl_bench.plans.fits import Unit
 from lgl_bench.plans.paper_presets import Preset
-from lgl_bench.plans.tasks import TaskCache
+from lgl_bench.plans.tasks import TaskCache, learned_up_to
 from lgl_bench.runs.answer_columns import (
     CONFIDENCE,
     PREDICTED,
@@ -49,6 +49,7 @@ from lgl_bench.runs.scoring import Method, Trained
 from lgl_bench.strategies import EMPTY, Memory, strategies
 from lgl_bench.strategies.memory import dump_memory, parse_memory
 from lgl_bench.strategies.offers import Given, memory_size, offer, seal
+from lgl_bench.training.model import Model
 from lgl_bench.training.trainer import Fit
 
 
@@ -76,7 +77,7 @@ def _execute(order: Order, tasks: TaskCache, on_epoch: Callable[[int, float], No
     start = time.perf_counter()
     built_in = backbones.is_built_in(chain.backbone) and heads.is_built_in(chain.head)
     built_in &= not chain.strategy.name or strategies.is_built_in(plugin_name(chain.strategy.name))
-    if order.matrix:
+    if order.matrix and order.weights is not None:
         done = Done(matrix=_matrix(work, None if built_in else ask))
     elif built_in:
         done = _answer(work, on_epoch, ask)
@@ -143,7 +144,8 @@ def _answer(work: _Work, on_epoch: Callable[[int, float], None] | None, ask: Ask
         model = restored(method, task, order.weights)
     answers = score_task(Trained(model, task), before, None, method, chain.seed, work.truth, ask)
     kept = dump_memory(memory) if memory else None
-    return Done(record, weights, _table(work, answers), answers.failed, memory=kept)
+    row = _row(work, model) if order.matrix else None
+    return Done(record, weights, _table(work, answers), answers.failed, memory=kept, matrix=row)
 
 
 def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
@@ -195,32 +197,32 @@ def _measured(record: FitRecord, work: _Work, memory: Memory) -> FitRecord:
     return record.but(memory_vertices=vertices, memory_mb=size / 2**20)
 
 
-def _matrix(work: _Work, ask: Ask | None) -> dict[str, float | None]:
+def _matrix(work: _Work, ask: Ask | None) -> IntArray:
+    """What the model says of every year; it is here, or in the process that is asked."""
     order, task, chain, method = work.order, work.task, work.order.unit.chain, work.method
     assert order.weights is not None
     if ask is None:
-        model = restored(method, task, order.weights)
+        return _row(work, restored(method, task, order.weights))
+    request = Request(method, chain.seed, task, order.weights, None, threads=chain.threads, kernels=chain.kernels)
 
-        def predict(graph: Graph) -> IntArray:
-            model.forget()
-            return model.predict(graph)
-    else:
-        request = Request(method, chain.seed, task, order.weights, None, threads=chain.threads, kernels=chain.kernels)
+    def predict(graph: Graph) -> IntArray:
+        columns = ask(request.on(graph)).columns
+        assert columns is not None
+        predicted: IntArray = task.known[columns]
+        return predicted
 
-        def predict(graph: Graph) -> IntArray:
-            columns = ask(request.on(graph)).columns
-            assert columns is not None
-            predicted: IntArray = task.known[columns]
-            return predicted
+    return matrix_row(predict, [one for one, _ in work.tasks.tasks(chain)], work.tasks.stream(chain))
 
-    tasks = [one for one, _ in work.tasks.tasks(chain)]
-    return matrix_row(predict, task.known, tasks, work.tasks.stream(chain))
+
+def _row(work: _Work, model: Model) -> IntArray:
+    """What a model in this process says of every year; graphs that it has answered on are not computed again."""
+    chain = work.order.unit.chain
+    return matrix_row(model.predict_once, [one for one, _ in work.tasks.tasks(chain)], work.tasks.stream(chain))
 
 
 def _fit_record(work: _Work, fit: Fit | None = None, peak_memory_mb: float | None = None) -> FitRecord:
     """The record of a fit; without one, of a task that is skipped."""
     unit, task, before = work.order.unit, work.task, work.order.before
-    learned = task.train.born[task.fit_mask]
     return FitRecord(
         status="skipped" if fit is None else fit.status,
         reason=task.skip_reason if fit is None else fit.reason,
@@ -231,8 +233,7 @@ def _fit_record(work: _Work, fit: Fit | None = None, peak_memory_mb: float | Non
         role=task.role,
         fold=task.fold,
         known=task.known.tolist(),
-        # If labels arrive late, or a year has none, not the last year of the graph.
-        trained_up_to=int(learned.max()) if len(learned) else None,
+        trained_up_to=learned_up_to(task),
         epochs=None if fit is None else fit.epochs,
         loss=None if fit is None else fit.loss,
         seconds=None if fit is None else fit.seconds,

@@ -63,6 +63,14 @@ class Model(nn.Module):
         predicted: IntArray = self.known[self.predicted_columns(graph)]
         return predicted
 
+    def predict_once(self, graph: Graph) -> IntArray:
+        """The same for a graph that is not asked for again: what was not remembered before is not remembered."""
+        remembered = id(graph) in self._answers
+        predicted = self.predict(graph)
+        if not remembered:
+            del self._answers[id(graph)]
+        return predicted
+
     def predicted_columns(self, graph: Graph) -> IntArray:
         """Output column with the largest logit."""
         columns: IntArray = self.outputs(graph).logits.argmax(dim=1).numpy()

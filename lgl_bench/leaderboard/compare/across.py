@@ -11,6 +11,7 @@ import pandas as pd
 from lgl_bench.core.grammar import without_values
 from lgl_bench.leaderboard.compare.matching import original_of_twin
 from lgl_bench.leaderboard.stats.ranks import MIN_STREAMS, rank_over_streams, too_few
+from lgl_bench.leaderboard.strategy_names import differ_in_strategy, shown_strategy
 from lgl_bench.leaderboard.table.names import PRINTED, Fact
 from lgl_bench.leaderboard.table.schema import COMPARABLE
 from lgl_bench.leaderboard.values import ranking_metrics, ranking_values
@@ -70,8 +71,9 @@ def over_streams(rows: pd.DataFrame) -> list[Streams]:
 def across_streams(pooled: pd.DataFrame, boards: Sequence[str], by: str | None = None) -> list[dict[str, Any]]:
     """One entry per group of comparable streams: mean ranks of the methods that every stream of the group has.
 
-    A method is a backbone with the names of its detector and threshold: their parameters may differ from stream to
-    stream, as presets do. A name under which a board has several rows on a stream is left out and listed.
+    A method is a backbone with the names of its detector and threshold, and a strategy if rows differ in it: parameters
+    of detectors may differ from stream to stream, as presets do. A name under which a board has several rows on a
+    stream is left out and listed.
 
     Args:
         pooled: Rows with a column `board`, their position in `boards`.
@@ -83,6 +85,8 @@ def across_streams(pooled: pd.DataFrame, boards: Sequence[str], by: str | None =
         rows = rows[rows["threshold"] == ""]
     names = ranking_metrics(rows, by)
     parts = [rows["backbone"], rows["detector"].map(without_values), rows["threshold"].map(without_values)]
+    if differ_in_strategy(rows):
+        parts.insert(0, rows["strategy"].map(shown_strategy))
     if len(boards) > 1:
         parts.append((rows["board"] + 1).map("[{}]".format))
     methods = [" ".join(filter(None, cells)) for cells in zip(*parts, strict=True)]

@@ -20,6 +20,7 @@ from lgl_bench.leaderboard.compare.questions import NOT_TESTED
 from lgl_bench.leaderboard.compare.standing import BEST, Pairs, pairs_tested
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.leaderboard.strategy_names import differ_in_strategy, shown_strategy
 from lgl_bench.leaderboard.table.columns import metrics_in
 from lgl_bench.leaderboard.table.names import PRINTED, Fact, metric_column
 from lgl_bench.leaderboard.table.schema import METHOD
@@ -218,5 +219,8 @@ def _reasons(pooled: pd.DataFrame, asked: pd.DataFrame, value: FloatArray) -> li
 
 def _against(pooled: pd.DataFrame, i: Any, j: Any) -> list[str]:
     """What a row is set against; "" if it is the same method of another board."""
-    names = (pooled["backbone"] + " " + pooled["detector"] + " " + pooled["threshold"]).to_numpy(dtype=object)
+    parts = [pooled["backbone"], pooled["detector"], pooled["threshold"]]
+    if differ_in_strategy(pooled):
+        parts.insert(0, pooled["strategy"].map(shown_strategy))
+    names = [" ".join(cells) for cells in zip(*parts, strict=True)]
     return ["" if names[one] == names[other] else names[one].strip() for one, other in zip(i, j, strict=True)]

@@ -106,7 +106,7 @@
   var texts = new WeakMap();
   function textOf(row) {
     if (!texts.has(row)) {
-      var parts = [row.dataset.stream, row.dataset.backbone];
+      var parts = [row.dataset.stream, row.dataset.strategy, row.dataset.backbone];
       row.querySelectorAll("bdi").forEach(function (name) { parts.push(name.textContent); });
       texts.set(row, parts.join(" ").toLowerCase());
     }

@@ -58,10 +58,31 @@ _ALL = (
         "AUROC, mean",
         "Plain mean over years with at least five new vertices; over left-out classes, where it ranks the detectors.",
     ),
+    Shown(
+        "forgetting",
+        "Forgetting",
+        "Accuracy that the last model lost on the vertices of earlier years, against the best model since each was "
+        "learned. Lower is better.",
+        higher_is_better=False,
+    ),
+    Shown(
+        "backward_transfer",
+        "Backward transfer",
+        "Accuracy of the last model on earlier years, less that of the model that had just learned each.",
+    ),
+    Shown("forward_transfer", "Forward transfer", "Accuracy on each year before it is learned, less that of guessing."),
+    Shown(
+        "emergence",
+        "Emergence",
+        "Years from the labels of a new class until its accuracy is within 0.9 of its final one. Lower is better.",
+        higher_is_better=False,
+    ),
     Shown("auroc_paper", "AUROC, paper", "Mean over every year that has one, the validation year included."),
 )
 METRICS = {shown.name: shown for shown in _ALL}
-DETECTION: tuple[str, ...] = ("auroc_weighted", "auroc_mean", "accuracy", "aupr", "fpr95", "oscr")
+LIFELONG: tuple[str, ...] = ("forgetting", "emergence")
+"""Shown only where there are any: most runs do not ask every model for every year."""
+DETECTION: tuple[str, ...] = ("auroc_weighted", "auroc_mean", "accuracy", *LIFELONG, "aupr", "fpr95", "oscr")
 DECISIONS: tuple[str, ...] = (
     "mcc",
     "recall_new",

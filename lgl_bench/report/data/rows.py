@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from lgl_bench.leaderboard.compare.standing import BEST, INCONCLUSIVE, TIE, UNRA
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.floor import label
 from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.leaderboard.strategy_names import shown_strategy
 from lgl_bench.leaderboard.table.names import Fact
 from lgl_bench.leaderboard.table.rows import figures
 from lgl_bench.leaderboard.table.schema import PLACE, VARIANT, Figures
@@ -61,11 +62,17 @@ class ShownRow:
         rank: 1 is best; None if there is none, for the reason in `unranked_reason`.
         standing: As `leaderboard.ranking` says.
         above_floor: Whether it beats the floor beyond noise: yes, no, floor, untested.
+        memory_vertices: Most vertices that its strategy remembered.
+        memory_mb: Most that its strategy kept.
+        shown_strategy: Its strategy, if the rows of the report differ in it; otherwise "".
         curve: Its values over the years; None if there are none.
         source: Position of the input it is from.
     """
 
     place: Place
+    strategy: str
+    history: str
+    restart: str
     backbone: str
     head: str
     detector: str
@@ -85,16 +92,21 @@ class ShownRow:
     standing: str = UNRANKED
     unranked_reason: str = ""
     above_floor: str = ""
+    memory_vertices: int | None = None
+    memory_mb: float | None = None
+    shown_strategy: str = ""
 
     @property
-    def method(self) -> tuple[str, str]:
-        """Backbone and the detector's names: parameters may differ from stream to stream, as presets do."""
-        return self.backbone, without_values(self.detector)
+    def method(self) -> tuple[str, ...]:
+        """Backbone and the detector's names, whose parameters may differ from stream to stream; and the strategy."""
+        both = self.backbone, without_values(self.detector)
+        return (*both, self.shown_strategy) if self.shown_strategy else both
 
     @property
     def name(self) -> str:
-        """Detector and backbone, as charts show them."""
-        return f"{without_values(self.detector)}, {self.backbone}"
+        """Detector, backbone and strategy, as charts show them."""
+        backbone, detector, *strategy = self.method
+        return ", ".join([detector, backbone, *strategy])
 
     @property
     def word(self) -> str:
@@ -148,12 +160,14 @@ def report_rows(sources: Sequence[ReportInput], data_dir: Path | None = None) ->
         _row({str(name): value for name, value in record.items()}, places, curves)
         for record in order.to_dict("records")
     ]
+    if len({row.strategy for row in found if row.strategy}) > 1:
+        found = [replace(row, shown_strategy=shown_strategy(row.strategy)) for row in found]
     return sorted(found, key=_in_order)
 
 
 def _in_order(row: ShownRow) -> tuple[Any, ...]:
     place = row.place.label, row.place.values, bool(row.threshold)
-    return *place, row.rank is None, row.rank or 0, row.standing != BEST, row.detector, row.backbone
+    return *place, row.rank is None, row.rank or 0, row.standing != BEST, row.detector, row.backbone, row.strategy
 
 
 def _places(sources: Sequence[ReportInput]) -> dict[tuple[str, ...], Place]:
@@ -183,6 +197,8 @@ def _row(
         figures={metric: _figures(record, metric) for metric in METRICS},
         fit_seconds=_number(record[Fact.FIT_SECONDS]),
         peak_memory_mb=_number(record[Fact.PEAK_MEMORY_MB]),
+        memory_vertices=_count(record[Fact.MEMORY_VERTICES]),
+        memory_mb=_number(record[Fact.MEMORY_MB]),
         n_new=_number(record[Fact.N_NEW]),
         facts={name: record[name] for name in (Fact.TRUST, Fact.SUBMITTER, Fact.DEVICE, Fact.CREATED_AT)},
         curve=curves[source].get(tuple(record[name] for name in KEY)),

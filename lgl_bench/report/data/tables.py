@@ -39,15 +39,16 @@ def write_table(table: Table, path: Path) -> None:
 def rows_table(rows: Sequence[ShownRow]) -> Table:
     """All rows of a report with their ranks, as its pages show them."""
     columns = ["place", "rank", "standing", "unranked_reason", Fact.ABOVE_FLOOR]
-    columns += ["backbone", "head", "detector", "threshold", "preset"]
+    columns += ["strategy", "backbone", "head", "detector", "threshold", "preset"]
     columns += [f"{metric}_{part}" for metric in METRICS for part in _PARTS]
-    columns += [Fact.FIT_SECONDS, Fact.PEAK_MEMORY_MB, Fact.TRUST, Fact.CHOSEN]
+    columns += [Fact.FIT_SECONDS, Fact.PEAK_MEMORY_MB, Fact.MEMORY_VERTICES, Fact.MEMORY_MB, Fact.TRUST, Fact.CHOSEN]
     found = []
     for row in rows:
         cells: list[object] = [row.place.label, row.rank, row.standing, row.unranked_reason, row.above_floor]
-        cells += [row.backbone, row.head, row.detector, row.threshold, row.preset]
+        cells += [row.strategy, row.backbone, row.head, row.detector, row.threshold, row.preset]
         cells += [_rounded(getattr(row.figures[metric], name)) for metric in METRICS for name in _PARTS.values()]
-        cells += [_rounded(row.fit_seconds), _rounded(row.peak_memory_mb), row.facts[Fact.TRUST], row.chosen]
+        cells += [_rounded(row.fit_seconds), _rounded(row.peak_memory_mb), row.memory_vertices, _rounded(row.memory_mb)]
+        cells += [row.facts[Fact.TRUST], row.chosen]
         found.append(cells)
     return Table(columns, found)
 

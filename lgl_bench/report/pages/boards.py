@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from lgl_bench.core.grammar import without_values
 from lgl_bench.leaderboard.compare.standing import BEHIND, BEST, INCONCLUSIVE, TIE, UNTESTED
 from lgl_bench.leaderboard.table.schema import Figures
 from lgl_bench.leaderboard.table.text import NOT_IN_TABLE
-from lgl_bench.report.data.metrics import DECISIONS, DETECTION, METRICS, Shown
+from lgl_bench.metrics import metrics as registry
+from lgl_bench.report.data.metrics import DECISIONS, DETECTION, LIFELONG, METRICS, Shown
 from lgl_bench.report.data.names import values
 from lgl_bench.report.data.rows import Place, ShownRow
 from lgl_bench.report.svg.marks import interval, spark
@@ -76,6 +78,7 @@ class BoardTable:
     groups: list[PlaceRows]
     undefined: list[tuple[str, str]]
     has_years: bool
+    has_strategies: bool = False
 
 
 def boards(rows: Sequence[ShownRow], most: int | None = None) -> list[BoardTable]:
@@ -106,22 +109,25 @@ def board(
 ) -> BoardTable:
     """One table. A metric that no row has is left out and listed; the first one, which ranks, always stays."""
     empty = [name for name in names if all(row.figures[name].mean is None for row in rows)]
+    if not any(row.shown_strategy for row in rows):
+        names = [name for name in names if name not in LIFELONG]
     kept = [name for name in names if name not in empty or name == names[0]]
     undefined = []
     for name in empty:
         reasons = {row.figures[name].reason for row in rows}
-        if reasons != {NOT_IN_TABLE} or name == names[0]:
+        if name not in LIFELONG and (reasons != {NOT_IN_TABLE} or name == names[0]):
             undefined.append((METRICS[name].label, "; ".join(sorted(reasons)[:3])))
     places: dict[Place, list[ShownRow]] = {}
     for row in rows:
         places.setdefault(row.place, []).append(row)
     groups = [_group(place, part, kept, curve, most) for place, part in places.items()]
     has_years = any(line.over_years for group in groups for line in group.lines)
-    return BoardTable(kind, title, about, [METRICS[name] for name in kept], groups, undefined, has_years)
+    shown = [METRICS[name] for name in kept]
+    return BoardTable(kind, title, about, shown, groups, undefined, has_years, any(row.shown_strategy for row in rows))
 
 
 def _group(place: Place, rows: Sequence[ShownRow], names: Sequence[str], curve: str, most: int | None) -> PlaceRows:
-    ranges = {name: _range([row.figures[name] for row in rows]) for name in names}
+    ranges = {name: _range([row.figures[name] for row in rows], name) for name in names}
     means = {row: row.curve.means(curve) if row.curve and row.curve.over_years else [] for row in rows}
     defined = [value for part in means.values() for value in part if value is not None]
     low, high = (min(defined), max(defined)) if defined else (0.0, 1.0)
@@ -157,9 +163,12 @@ def _spark(row: ShownRow, means: Sequence[float | None], low: float, high: float
     return Markup(spark(means, low, high, ", ".join(points)))
 
 
-def _range(figures: Sequence[Figures]) -> tuple[float, float]:
+def _range(figures: Sequence[Figures], name: str) -> tuple[float, float]:
+    """What the values of a metric span, within its range."""
     values = [value for one in figures for value in (one.mean, one.lo, one.hi) if value is not None]
-    return (max(min(values), -1.0), min(max(values), 1.0)) if values else (0.0, 1.0)
+    low, high = registry.described(name).range
+    least, most = -1.0 if low is None else low, math.inf if high is None else high
+    return (max(min(values), least), min(max(values), most)) if values else (0.0, 1.0)
 
 
 def cell(figure: Figures, low: float = 0.0, high: float = 1.0) -> ShownMetric:
@@ -195,6 +204,7 @@ def choices(rows: Sequence[ShownRow]) -> dict[str, list[str]]:
     """What the filters offer."""
     found: dict[str, Any] = {
         "stream": {row.place.stream for row in rows},
+        "strategy": {row.shown_strategy for row in rows if row.shown_strategy},
         "backbone": {row.backbone for row in rows},
         "detector": {without_values(row.detector) for row in rows},
         "threshold": {without_values(row.threshold) for row in rows if row.threshold},

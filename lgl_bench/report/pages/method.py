@@ -112,13 +112,15 @@ class Reference:
     paragraphs: tuple[str, ...]
 
 
-def references(backbone: str, detector: str) -> list[Reference]:
+def references(backbone: str, detector: str, strategy: str = "") -> list[Reference]:
     """The docstrings of the modules a method is made of; names nobody registered have none."""
     from lgl_bench.backbones import backbones
     from lgl_bench.detectors import detectors
+    from lgl_bench.strategies import strategies
 
     kinds: list[tuple[str, Any, str]] = [("detector", detectors, name) for name in plugins(detector)]
     kinds += [("backbone", backbones, name) for name in plugins(backbone)[:1]]
+    kinds += [("strategy", strategies, name) for name in plugins(strategy)[:1]]
     found: list[Reference] = []
     for kind, registry, name in kinds:
         try:

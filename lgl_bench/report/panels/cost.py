@@ -43,12 +43,12 @@ def cost_panel(rows: Sequence[ShownRow]) -> Panel:
         front = pareto(points)
         charts.append(_chart(here, points, front, place.label))
         table += [
-            (place.label, row.backbone, row.detector, *points[at], row.peak_memory_mb, at in front)
+            (place.label, row.strategy, row.backbone, row.detector, *points[at], row.peak_memory_mb, at in front)
             for at, row in enumerate(here)
         ]
     if not charts:
         return Panel(name, title, about, empty="No row has both a cost and an AUROC.")
-    columns = ("place", "backbone", "detector", Fact.FIT_SECONDS, "auroc", Fact.PEAK_MEMORY_MB, "on_front")
+    columns = ("place", "strategy", "backbone", "detector", Fact.FIT_SECONDS, "auroc", Fact.PEAK_MEMORY_MB, "on_front")
     return Panel(name, title, about, tuple(charts), Table(columns, table))
 
 

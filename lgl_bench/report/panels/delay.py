@@ -54,14 +54,23 @@ def delay_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput], data_d
         if born and any(found.values()):
             charts.append(_grid(found, born, place.label))
             table += [
-                (place.label, row.backbone, row.detector, row.threshold, label, born.get(label), *_cell(values))
+                (
+                    place.label,
+                    row.strategy,
+                    row.backbone,
+                    row.detector,
+                    row.threshold,
+                    label,
+                    born.get(label),
+                    *_cell(values),
+                )
                 for row, delays in found.items()
                 for label, values in delays.items()
             ]
     if not charts:
         why = "; ".join(reasons) or "No answers over several years are available; a run folder has them, a CSV has not."
         return Panel(_NAME, _TITLE, _ABOUT, empty=why)
-    columns = ["place", "backbone", "detector", "threshold", "class", "born"]
+    columns = ["place", "strategy", "backbone", "detector", "threshold", "class", "born"]
     columns += ["detected_share_of_seeds", "median_delay", "false_alarm_rate"]
     return Panel(_NAME, _TITLE, _ABOUT, tuple(charts), Table(columns, table), wide=True)
 

@@ -87,7 +87,7 @@ def leaders_panel(groups: Sequence[tuple[str, Sequence[ShownRow]]], name: str) -
 
 def leaders(rows: Sequence[ShownRow]) -> list[ShownRow]:
     """The best rows that have a curve; of several variants of a method, the best."""
-    best: dict[tuple[str, str], ShownRow] = {}
+    best: dict[tuple[str, ...], ShownRow] = {}
     for row in rows:
         if not row.threshold and row.rank is not None and row.curve is not None:
             best.setdefault(row.method, row)
@@ -107,15 +107,15 @@ def _leaders(best: Sequence[ShownRow], label: str) -> Chart | None:
 
 def curve_table(rows: Sequence[ShownRow]) -> Table:
     """Every point of some curves."""
-    columns = ("stream", "backbone", "detector", "threshold", "at", "role", "n_new")
+    columns = ("stream", "strategy", "backbone", "detector", "threshold", "at", "role", "n_new")
     found = []
     for row in rows:
         if row.curve is None:
             continue
         for at, place in enumerate(row.curve.at):
             role = "test" if row.curve.test[at] else "validation"
-            cells: list[object] = [row.place.label, row.backbone, row.detector, row.threshold, place, role]
-            cells.append(row.curve.n_new[at])
+            cells: list[object] = [row.place.label, row.strategy, row.backbone, row.detector, row.threshold]
+            cells += [place, role, row.curve.n_new[at]]
             for metric in ("auroc", "accuracy", "macro_f1"):
                 points = row.curve.values.get(metric, ())
                 point = points[at] if at < len(points) else None

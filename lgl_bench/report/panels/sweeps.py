@@ -44,7 +44,8 @@ def alpha_sweeps(rows: Sequence[ShownRow]) -> list[Sweep]:
             continue
         alpha = dict(parsed.parameters).get("alpha")
         if isinstance(alpha, int | float):
-            found[row.place.label, f"{parsed.arguments[0]}, {row.backbone}"].setdefault(float(alpha), row)
+            name = ", ".join(filter(None, (str(parsed.arguments[0]), row.backbone, row.shown_strategy)))
+            found[row.place.label, name].setdefault(float(alpha), row)
     return [
         Sweep(place, name, False, tuple(sorted(points.items(), key=lambda pair: pair[0])))
         for (place, name), points in found.items()
@@ -64,7 +65,7 @@ def rate_sweeps(rows: Sequence[ShownRow]) -> list[Sweep]:
         fixed = Expression(parsed.name, (), tuple(pair for pair in parsed.parameters if pair[0] != rate))
         seen = values.get("fit") == "test"
         name = f"{parsed.name} over {rate}{', with test vertices' if seen else ''}"
-        key = (row.place.label, name, seen, f"{fixed} {row.detector} {row.backbone}")
+        key = (row.place.label, name, seen, f"{fixed} {row.detector} {row.backbone} {row.strategy}")
         found[key].setdefault(float(values[rate]), row)
     return [
         Sweep(place, name, seen, tuple(sorted(points.items(), key=lambda pair: pair[0])))

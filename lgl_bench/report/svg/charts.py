@@ -16,13 +16,14 @@ _MARKED = 40
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A point of a series: where, its tooltip, and the band around it."""
+    """A point of a series: where, its tooltip, the band around it, and the word beside it."""
 
     x: float
     y: float
     tooltip: str
     lo: float | None = None
     hi: float | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,4 +206,8 @@ def _line(one: Series, xs: Scale, ys: Scale) -> str:
     size = 2.6 if len(one.dots) <= _MARKED else 1.6
     for dot in one.dots:
         parts.append(marker(one.colour, xs(dot.x), ys(dot.y), size, tag("title", text(dot.tooltip)), class_="dot"))
+        if dot.label:
+            right = xs(dot.x) > (xs.start + xs.end) / 2  # the word stays inside the frame
+            x = xs(dot.x) - 8 if right else xs(dot.x) + 8
+            parts.append(tag("text", text(dot.label), x=x, y=ys(dot.y) + 4, class_="tick end" if right else "tick"))
     return tag("g", *parts, class_=style)

@@ -7,6 +7,7 @@
     BUNDLE/fits/KEY.json            the record of a fit
     BUNDLE/fits/KEY.safetensors     its weights, unless they were left out or not kept
     BUNDLE/fits/KEY.memory          what its strategy kept for the next year, if it did
+    BUNDLE/fits/KEY.matrix          the classes its model gives to the vertices of every year, if it was asked
     BUNDLE/environment.json         versions and platform
     BUNDLE/plugins/NAME.py          source of a plugin, as text: nothing here ever runs it
     BUNDLE/MANIFEST.json            format, sha256 and size of every other file
@@ -42,6 +43,7 @@ _ALLOWED: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (rf"fits/{KEY}\.json", MIB),
         (rf"fits/{KEY}\.safetensors", 1024 * MIB),
         (rf"fits/{KEY}\.memory", 1024 * MIB),
+        (rf"fits/{KEY}\.matrix", 512 * MIB),
         (r"plugins/[A-Za-z0-9_]{1,64}\.py", MIB),
     )
 )
@@ -105,6 +107,11 @@ def weights_file(key: str) -> str:
 def memory_file(key: str) -> str:
     """Where what the strategy of a fit kept is."""
     return f"fits/{key}.memory"
+
+
+def matrix_file(key: str) -> str:
+    """Where the row of the matrix of years of a fit is."""
+    return f"fits/{key}.matrix"
 
 
 def answers_file(key: str) -> str:

@@ -12,18 +12,21 @@ from pathlib import Path
 import pandas as pd
 
 from lgl_bench.core.registry import only_built_in
+from lgl_bench.core.types import IntArray
+from lgl_bench.plans.fits import Unit
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import Description, PlanError, check_stream_name, describe
 from lgl_bench.plans.rebuild import Expected, rebuild
 from lgl_bench.runs.answer_columns import answered_names, neighbour_column, novelty_column
+from lgl_bench.runs.matrix_row import matrix_vertices, matrix_years
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.stream import Stream
-from lgl_bench.submissions.bundle.layout import BundleError, answers_file, fit_file
+from lgl_bench.submissions.bundle.layout import BundleError, answers_file, fit_file, matrix_file
 from lgl_bench.submissions.bundle.opening import Bundle
-from lgl_bench.submissions.verify.answers import read_answers
+from lgl_bench.submissions.verify.answers import read_answers, read_matrix
 from lgl_bench.submissions.verify.claims import claimed_task
 
 _MAX_PAIRS = 20_000_000  # of a row with another row or a chain: each is looked at
@@ -94,11 +97,14 @@ def stage(loaded: LoadedBundle, staged: RunStore) -> list[str]:
                 continue
             record = _checked_record(sent, unit.key, expected[unit.key])
             failed += (record.status in ("failed", "diverged")) + len(record.failed)
-            staged.write_fit(unit.key, record)
+            staged.write_fit(unit.key, record, matrix=_matrix(loaded, unit, record))
             _stage_answers(bundle, staged, record, expected[unit.key], loaded.plan.scored[chain])
+    unasked = _unasked(loaded)
     notes = [f"{missing} of {len(expected)} fits are missing: the bundle is partial"] if missing else []
     if failed:
         notes.append(f"{failed} answers or fits are recorded as failed; only reproduce can check that")
+    if unasked:
+        notes.append(f"{unasked} fits did not answer for every year: their rows have no forgetting and no transfer")
     return notes
 
 
@@ -115,13 +121,14 @@ def _checked_record(sent: FitRecord, key: str, expected: Expected) -> FitRecord:
         role=expected.role,
         fold=expected.fold,
         known=expected.known.tolist(),
+        trained_up_to=sent.trained_up_to if expected.claimed else expected.trained_up_to,
         failed=sent.failed,
         seconds=sent.seconds,
         peak_memory_mb=sent.peak_memory_mb,
         memory_vertices=sent.memory_vertices,
         memory_mb=sent.memory_mb,
     )
-    for field in ("key", "time", "role", "fold", "known"):
+    for field in ("key", "time", "role", "fold", "known", "trained_up_to"):
         given, right = getattr(sent, field), getattr(record, field)
         if given != right:
             raise BundleError(f"{name}: {field} = {ascii(given)[:200]}; the protocol says {right}")
@@ -130,6 +137,28 @@ def _checked_record(sent: FitRecord, key: str, expected: Expected) -> FitRecord:
         if claimed is not None and not 0 <= claimed < _MAX_CLAIMED:
             raise BundleError(f"{name}: {field} = {claimed}; it lies between 0 and {_MAX_CLAIMED:g}")
     return record
+
+
+def _unasked(loaded: LoadedBundle) -> int:
+    """Fits without a row of the matrix of years, if the suite asks for it."""
+    bundle = loaded.bundle
+    fits = (bundle.fit(unit.key) for unit in loaded.plan.all_units if matrix_file(unit.key) not in bundle)
+    return sum(one is not None and one.status == "ok" for one in fits) if loaded.plan.suite.matrix else 0
+
+
+def _matrix(loaded: LoadedBundle, unit: Unit, record: FitRecord) -> IntArray | None:
+    """The row of the matrix of years, checked; None if the bundle has none."""
+    name, stream = matrix_file(unit.key), loaded.streams[unit.chain.stream]
+    if name not in loaded.bundle:
+        return None
+    if record.status != "ok" or not unit.chain.strategy.name:
+        raise BundleError(f"{name}: there is no model of {fit_file(unit.key)} that could answer for other years")
+    if record.trained_up_to not in (None, *stream.times):
+        raise BundleError(
+            f"{fit_file(unit.key)}: trained_up_to = {record.trained_up_to}; {stream.name} has no such year"
+        )
+    years = matrix_years(stream.times, [one.time for one in loaded.plan.units[unit.chain]])
+    return read_matrix(loaded.bundle.folder / name, name, len(matrix_vertices(stream, years)), record.known)
 
 
 def _stage_answers(bundle: Bundle, staged: RunStore, record: FitRecord, expected: Expected, scored: list[str]) -> None:

@@ -40,6 +40,7 @@ from lgl_bench.submissions.bundle.layout import (
     answers_file,
     fit_file,
     limit_of,
+    matrix_file,
     memory_file,
     refuse_name,
     refuse_submitter,
@@ -191,6 +192,9 @@ class _Packing:
             memory = self.store.memory(key)
             if memory is not None:
                 self._write(memory_file(key), memory)
+        matrix = self.store.matrix_file(key)
+        if matrix is not None:
+            self._write(matrix_file(key), matrix)
         if self.store.has_answers(key):
             self._write(answers_file(key), self.store.answer_bytes(key))
         return record.status != "ok" or kept is not None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lgl_bench.core.types import IntArray
 from lgl_bench.plans.rebuild import Expected
 from lgl_bench.runs.answer_columns import CONFIDENCE, PREDICTED, TIME, VERTEX, WHOLE, ScoreColumn
 from lgl_bench.submissions.bundle.layout import BundleError
@@ -46,6 +48,20 @@ def read_answers(path: Path, name: str, expected: Expected) -> dict[str, npt.NDA
     unknown = ~np.isin(columns[PREDICTED], expected.known)
     _check_where(name, PREDICTED, unknown, columns[PREDICTED], expected, f"one of the known classes {known}")
     return columns
+
+
+def read_matrix(path: Path, name: str, vertices: int, known: Sequence[int]) -> IntArray:
+    """The classes that a model gives to the vertices of every year: one for each, and all of them known to it."""
+    columns = read_parquet(path, name, vertices)
+    if list(columns) != [PREDICTED] or columns[PREDICTED].dtype != np.int64:
+        raise BundleError(f"{name}: it holds the column {PREDICTED} of type int64, and nothing else")
+    found: IntArray = columns[PREDICTED]
+    if len(found) != vertices:
+        raise BundleError(f"{name} has {len(found):,} rows; the years have {vertices:,} labelled vertices")
+    unknown = found[~np.isin(found, known)]
+    if len(unknown):
+        raise BundleError(f"{name}: it names the class {unknown[0]}, which the model does not know")
+    return found
 
 
 def _check_vertices(name: str, given: npt.NDArray[Any], expected: Expected) -> None:

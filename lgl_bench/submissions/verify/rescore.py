@@ -27,14 +27,14 @@ from lgl_bench.plans.methods import MethodRow
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.tasks import TaskCache
 from lgl_bench.protocols import protocols
-from lgl_bench.runs.answer_columns import SHARED, AnswerName, ScoreColumn, answered_names
+from lgl_bench.runs.answer_columns import PREDICTED, SHARED, AnswerName, ScoreColumn, answered_names
 from lgl_bench.runs.lineage import predecessor
 from lgl_bench.runs.orders import Fitted, Left, Order
 from lgl_bench.runs.store import RunStore
 from lgl_bench.runs.worker import execute
 from lgl_bench.strategies import strategies
 from lgl_bench.streams.catalogue import data_folder
-from lgl_bench.submissions.bundle.layout import answers_file, memory_file, weights_file
+from lgl_bench.submissions.bundle.layout import answers_file, matrix_file, memory_file, weights_file
 from lgl_bench.submissions.bundle.loading import LoadedBundle
 from lgl_bench.submissions.verify.answers import answer_differences
 from lgl_bench.submissions.verify.claims import built_in
@@ -133,6 +133,7 @@ class _ChainRescoring:
         fitted = Fitted(before, self.weights(before.key) or b"", self._left(earlier)) if before else None
         wanted = Order(unit, (), weights=self.weights(unit.key), before=fitted, left=left)
         found.differences += self._compare(unit, given, record.failed, wanted, found)
+        found.differences += self._compare_matrix(unit)
         found.units.add(unit.key)
         return ""
 
@@ -161,6 +162,19 @@ class _ChainRescoring:
             if column not in again
         ]
         return missing + answer_differences(where, given, again, self.tolerance)
+
+    def _compare_matrix(self, unit: Unit) -> list[str]:
+        """Lets the model answer for every year again, if the bundle says what it answered."""
+        given = self.store.matrix_row(unit.key)
+        if given is None:
+            return []
+        name = matrix_file(unit.key)
+        try:
+            again = execute(Order(unit, (), weights=self.weights(unit.key), matrix=True), self.tasks).matrix
+        except Exception as error:  # weights nobody trained may take any part down
+            return [f"{name}: its weights cannot be answered with: {type(error).__name__}: {ascii(str(error))}"]
+        assert again is not None
+        return answer_differences(name, {PREDICTED: given}, {PREDICTED: again}, self.tolerance)
 
     def _asks(self, column: str) -> bool:
         """Whether a column of answers is the plan's and all that stands behind it comes with lgl-bench.

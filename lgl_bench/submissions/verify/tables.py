@@ -200,7 +200,7 @@ def _apart(one: Any, other: Any) -> str:
 
 
 def _shown(keys: list[str], key: tuple[str, ...]) -> str:
-    wanted = ("stream", "split", "backbone", "detector", "threshold", "seed", "time", "fold")
+    wanted = ("stream", "split", "strategy", "backbone", "detector", "threshold", "seed", "time", "fold")
     parts = [f"{name} {value}" for name, value in zip(keys, key, strict=True) if name in wanted and value]
     return ascii(", ".join(parts))[1:-1][:300]
 

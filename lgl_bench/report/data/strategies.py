@@ -1,0 +1,119 @@
+"""What is compared of strategies: for each place and backbone one row per strategy, with the same detector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from lgl_bench.core.grammar import plugin_name, without_values
+from lgl_bench.core.parquet import ParquetError, open_parquet
+from lgl_bench.core.references import FLOOR
+from lgl_bench.core.types import FloatArray
+from lgl_bench.grading.forgetting import MATRIX_FILE
+from lgl_bench.leaderboard.table.schema import PLACE
+from lgl_bench.report.data.rows import Place, ShownRow
+from lgl_bench.report.data.sources import ReportInput
+
+ENDS = ("finetune", "joint")
+"""The floor, which keeps nothing, and the ceiling of accuracy, which keeps all and trains anew."""
+USUAL = "msp"
+"""The detector that strategies are compared with, if every one of them has it."""
+_GRIDS = ("finetune", "replay", "full", "joint")
+_SAME = ("suite", "budget", "stream", "label_delay")
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyRows:
+    """One row per strategy.
+
+    Attributes:
+        label: Place and backbone, in words.
+        detector: That all of them have, by its names.
+        rows: In the order of their names.
+    """
+
+    place: Place
+    label: str
+    detector: str
+    rows: tuple[ShownRow, ...]
+
+
+def is_end(row: ShownRow) -> bool:
+    """Whether a row is of one of the two ends."""
+    return plugin_name(row.strategy) in ENDS
+
+
+def strategy_rows(rows: Sequence[ShownRow]) -> list[StrategyRows]:
+    """Every place and backbone with two strategies or more; the detector is not chosen by its result."""
+    found: dict[tuple[Place, str], list[ShownRow]] = {}
+    for row in rows:
+        if row.shown_strategy and not row.threshold and plugin_name(row.detector) not in FLOOR:
+            found.setdefault((row.place, row.backbone), []).append(row)
+    many = len({backbone for _, backbone in found}) > 1
+    made = []
+    for (place, backbone), part in found.items():
+        strategies = {row.strategy for row in part}
+        by_detector: dict[str, dict[str, ShownRow]] = {}
+        for row in part:
+            by_detector.setdefault(without_values(row.detector), {}).setdefault(row.strategy, row)
+        common = sorted(name for name, own in by_detector.items() if own.keys() == strategies)
+        if len(strategies) > 1 and common:
+            detector = USUAL if USUAL in common else common[0]
+            label = f"{place.label}, {backbone}" if many else place.label
+            ordered = sorted(by_detector[detector].values(), key=lambda row: row.shown_strategy)
+            made.append(StrategyRows(place, label, detector, tuple(ordered)))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class YearGrid:
+    """Accuracy of every model on every year, the mean over seeds; NaN if there is none."""
+
+    label: str
+    strategy: str
+    trained: tuple[int, ...]
+    evaluated: tuple[int, ...]
+    values: FloatArray
+
+
+def year_grids(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> list[YearGrid]:
+    """The matrices of a few strategies on each place and backbone that has any."""
+    tables = [_matrix(source) for source in sources]
+    found = []
+    for group in strategy_rows(rows):
+        named = [row for name in _GRIDS for row in group.rows if row.shown_strategy == name]
+        for row in named or group.rows[: len(_GRIDS)]:
+            grid = _grid(row, group.label, tables[row.source])
+            if grid is not None:
+                found.append(grid)
+    return found
+
+
+def _matrix(source: ReportInput) -> pd.DataFrame:
+    """The matrices of a run; none if there are none, or they cannot be read: the run's command makes them again."""
+    path = None if source.folder is None else source.folder / MATRIX_FILE
+    if path is None or not path.is_file():
+        return pd.DataFrame()
+    try:
+        found: pd.DataFrame = open_parquet(path, path.stat().st_size).read().to_pandas()
+    except (ParquetError, OSError, pa.ArrowException, ValueError):
+        return pd.DataFrame()
+    return found
+
+
+def _grid(row: ShownRow, label: str, table: pd.DataFrame) -> YearGrid | None:
+    wanted = {**dict(zip(PLACE, row.place.values, strict=True)), "strategy": row.strategy, "head": row.head}
+    if not {*_SAME, "strategy", "head", "backbone", "trained_up_to", "evaluated_on", "accuracy"} <= {*table}:
+        return None
+    same = table["backbone"] == plugin_name(row.backbone)
+    for name in (*_SAME, "strategy", "head"):
+        same &= table[name].astype(str) == str(wanted[name])
+    cells = table[same].pivot_table(index="trained_up_to", columns="evaluated_on", values="accuracy", aggfunc="mean")
+    if len(cells) < 2:
+        return None
+    trained, evaluated = (tuple(int(year) for year in axis) for axis in (cells.index, cells.columns))
+    return YearGrid(label, row.shown_strategy, trained, evaluated, cells.to_numpy(dtype=np.float64))

@@ -1,0 +1,164 @@
+"""Strategies: quality against cost, accuracy over the years, and every model on every year."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from lgl_bench.leaderboard.table.names import Fact
+from lgl_bench.report.data.rows import ShownRow
+from lgl_bench.report.data.sources import ReportInput
+from lgl_bench.report.data.strategies import StrategyRows, YearGrid, is_end, strategy_rows, year_grids
+from lgl_bench.report.data.tables import Table
+from lgl_bench.report.panels.over_time import axes_of, curve_table, dots
+from lgl_bench.report.panels.panel import Panel
+from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart, svg
+from lgl_bench.report.svg.elements import tag, text
+
+NO_STRATEGIES = "The rows do not differ in their strategy; 'lgl-bench run --suite lifelong' runs them all."
+
+
+class Cost(NamedTuple):
+    """A cost that quality is set against: the field of a row, in words, and what the least one shown is."""
+
+    field: Literal["fit_seconds", "memory_mb"]
+    words: str
+    least: float
+
+
+COSTS = (Cost("fit_seconds", "seconds of fitting", 0.1), Cost("memory_mb", "memory kept, MiB", 0.001))
+
+
+class StrategyPoint(NamedTuple):
+    """A strategy: its cost and its quality; `end` if it is one of the two ends."""
+
+    strategy: str
+    cost: float
+    quality: float
+    end: bool
+
+
+def strategy_points(group: StrategyRows, cost: Cost, quality: str) -> list[StrategyPoint]:
+    """The strategies of a place with both a cost and a quality, which is the ranking AUROC or another metric."""
+    found = []
+    for row in group.rows:
+        value = row.figures[row.ranks_by if quality == "auroc" else quality].mean
+        spent = getattr(row, cost.field)
+        if value is not None and spent is not None:
+            found.append(StrategyPoint(row.shown_strategy, max(spent, cost.least), value, is_end(row)))
+    return found
+
+
+def strategy_panel(rows: Sequence[ShownRow]) -> Panel:
+    """Accuracy and AUROC of every strategy against training time and memory, one chart per place and pair."""
+    title, name = "Quality against cost of strategies", "strategies"
+    about = (
+        "Each mark is a strategy. The dashed line joins the two ends: finetune, which keeps nothing, and joint, which "
+        "keeps everything and trains anew; joint is a ceiling of accuracy, not of cost. A strategy above the line is "
+        "worth what it costs. Seconds are those of all years and seeds; memory is the most that was kept of the past."
+    )
+    charts, table = [], []
+    for group in strategy_rows(rows):
+        for quality, words in (("accuracy", "accuracy"), ("auroc", f"AUROC of {group.detector}")):
+            for cost in COSTS:
+                points = strategy_points(group, cost, quality)
+                if len(points) > 1:
+                    charts.append(_scatter(points, f"{group.label}: {words}", words, cost))
+        table += [
+            (
+                *(group.label, row.strategy, row.figures["accuracy"].mean, row.figures[row.ranks_by].mean),
+                *(row.figures["forgetting"].mean, row.figures["emergence"].mean),
+                *(row.fit_seconds, row.memory_vertices, row.memory_mb),
+            )
+            for row in group.rows
+        ]
+    if not charts:
+        return Panel(name, title, about, empty=NO_STRATEGIES)
+    columns = ["place", "strategy", "accuracy", "auroc", "forgetting", "emergence"]
+    columns += [Fact.FIT_SECONDS, Fact.MEMORY_VERTICES, Fact.MEMORY_MB]
+    return Panel(name, title, about, tuple(charts), Table(columns, table))
+
+
+def _scatter(points: Sequence[StrategyPoint], title: str, words: str, cost: Cost) -> Chart:
+    series = []
+    for colour, one in enumerate(points):
+        tooltip = f"{one.strategy}: {one.cost:.3g} {cost.words}, {words} {one.quality:.3f}"
+        dot = Dot(one.cost, one.quality, tooltip, label=one.strategy if one.end else "")
+        series.append(Series(one.strategy, [dot], colour, "dots"))
+    ends = [Dot(one.cost, one.quality, one.strategy) for one in points if one.end]
+    if len(ends) > 1:
+        series.insert(0, Series("", ends, 6, dashed=True))
+    return chart(title, f"{words} of {len(points)} strategies.", series, Axes(cost.words, words, log_x=True))
+
+
+def strategy_curves_panel(rows: Sequence[ShownRow]) -> Panel:
+    """Accuracy of every strategy over the years, one chart per place."""
+    title, name = "Strategies over the years", "strategy-curves"
+    about = "Accuracy on each year's vertices of known classes, by the model that was trained up to the year before."
+    charts, drawn = [], []
+    for group in strategy_rows(rows):
+        curves = [(row, row.curve) for row in group.rows if row.curve is not None and row.curve.over_years]
+        series = [
+            Series(
+                row.shown_strategy,
+                [Dot(dot.x, dot.y, dot.tooltip) for dot in dots(curve, "accuracy", row.shown_strategy)],
+                colour,
+                dashed=is_end(row),
+            )
+            for colour, (row, curve) in enumerate(curves)
+        ]
+        if any(one.dots for one in series):
+            charts.append(chart(group.label, "Accuracy over the years.", series, axes_of(curves[0][1], "accuracy")))
+            drawn += [row for row, _ in curves]
+    if not charts:
+        return Panel(name, title, about, empty=NO_STRATEGIES)
+    return Panel(name, title, about, tuple(charts), curve_table(drawn))
+
+
+def year_grid_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> Panel:
+    """Heat maps of every model on every year, for a few strategies."""
+    title, name = "Every model on every year", "year-grids"
+    about = (
+        "Accuracy of the model trained up to a year (rows, downwards) on the vertices born in a year (columns), over "
+        "the classes it knows; darker is better. Left of the diagonal lies what was learned: cells that pale "
+        "downwards are forgotten. Right of it lies what was still to come."
+    )
+    grids = year_grids(rows, sources)
+    if not grids:
+        return Panel(name, title, about, empty="No model answered for every year; a run with --matrix lets them.")
+    table = [
+        (grid.label, grid.strategy, year, other, None if np.isnan(value) else value)
+        for grid in grids
+        for year, line in zip(grid.trained, grid.values.tolist(), strict=True)
+        for other, value in zip(grid.evaluated, line, strict=True)
+    ]
+    columns = ("place", "strategy", "trained_up_to", "evaluated_on", "accuracy")
+    return Panel(name, title, about, tuple(_heat_map(grid) for grid in grids), Table(columns, table))
+
+
+def _heat_map(grid: YearGrid) -> Chart:
+    title = f"{grid.label}: {grid.strategy}"
+    left, top, room = 46.0, 8.0, 340.0
+    step = room / max(len(grid.evaluated), len(grid.trained))
+    height = top + step * len(grid.trained) + 38
+    parts = [tag("title", text(title)), tag("desc", text(f"Accuracy of {len(grid.trained)} models on every year."))]
+    for i, year in enumerate(grid.trained):
+        for j, other in enumerate(grid.evaluated):
+            value = float(grid.values[i, j])
+            if np.isnan(value):
+                continue
+            tooltip = tag("title", text(f"trained up to {year}, on {other}: accuracy {value:.3f}"))
+            where = {"x": left + step * j, "y": top + step * i, "width": step, "height": step}
+            own = " own" if year == other else ""
+            parts.append(tag("rect", tooltip, **where, class_=f"heat{own}", fill_opacity=f"{value:.2f}"))
+    below = top + step * len(grid.trained)
+    every = -(-len(grid.evaluated) // 6)
+    for j in range(0, len(grid.evaluated), every):
+        parts.append(tag("text", text(grid.evaluated[j]), x=left + step * (j + 0.5), y=below + 14, class_="tick mid"))
+    for i in range(0, len(grid.trained), every):
+        y = top + step * (i + 0.5) + 4
+        parts.append(tag("text", text(grid.trained[i]), x=left - 6, y=y, class_="tick end"))
+    parts.append(tag("text", text("year of the vertices"), x=left + room / 2, y=below + 31, class_="name mid"))
+    return Chart(title, svg(left + room + 14, height, *parts))
