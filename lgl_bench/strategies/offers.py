@@ -143,6 +143,8 @@ def _cut(task: Task, keep: BoolArray, arcs: BoolArray) -> Task:
 
 
 def _viewed(task: FitTask, view: FitView) -> tuple[Task, FloatArray | None]:
+    if not isinstance(view, FitView):
+        raise PluginError(f"select of a strategy returned {type(view).__name__}; it must return a FitView")
     vertices = np.asarray(view.vertices)
     if vertices.ndim != 1 or (len(vertices) and vertices.dtype.kind not in "iu"):
         raise PluginError("select must return the numbers of vertices, in an array of one dimension")
