@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from lgl_bench.checks import backbones, detectors, heads, metrics, protocols, thresholds
+from lgl_bench.checks import backbones, detectors, heads, metrics, protocols, strategies, thresholds
 from lgl_bench.checks.failure import CheckFailure, Exempt
 from lgl_bench.core.errors import LglBenchError, UsageError, reason_of
 from lgl_bench.core.guard import preserved_state
@@ -20,6 +20,7 @@ Check: TypeAlias = Callable[[str], None]
 CHECKS: dict[str, tuple[Check, ...]] = {
     "backbones": backbones.CHECKS,
     "heads": heads.CHECKS,
+    "strategies": strategies.CHECKS,
     "detectors": detectors.CHECKS,
     "thresholds": thresholds.CHECKS,
     "protocols": protocols.CHECKS,

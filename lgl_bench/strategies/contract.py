@@ -14,7 +14,7 @@ from torch import nn
 from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Outputs, Snapshot, Task, flag_arrays
-from lgl_bench.strategies.memory import Arrays, Memory
+from lgl_bench.strategies.memory import Arrays, Memory, whole_numbers
 
 
 class Learner(typing.Protocol):
@@ -83,12 +83,12 @@ class FitTask:
         Args:
             vertices: By their number in the training graph.
             edges: (2, m) arcs between them, by the same numbers, if a graph of kept vertices is to have these alone.
-            arrays: Whatever else; their names must not begin with an underscore.
+            arrays: Whatever else, of numbers, by name.
         """
-        kept = np.unique(np.asarray(vertices, dtype=np.int64))
+        kept = np.unique(whole_numbers(vertices, "vertices"))
         if len(kept) and not 0 <= kept[0] <= kept[-1] < len(self.positions):
             raise PluginError(f"remember: vertices from {kept[0]} to {kept[-1]} of {len(self.positions)}")
-        arcs = None if edges is None else self.positions[np.asarray(edges, dtype=np.int64)]
+        arcs = None if edges is None else self.positions[whole_numbers(edges, "edges")]
         return Memory(self.positions[kept], self.train.labels[kept], arcs, arrays)
 
     def keep(self, memory: Memory, arrays: Arrays) -> Memory:

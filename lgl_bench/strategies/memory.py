@@ -10,13 +10,28 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
-from lgl_bench.core.errors import DataError
+from lgl_bench.core.errors import DataError, PluginError
 from lgl_bench.core.types import IntArray, read_only
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+ORDER = "vertices ascend, each with a label, and edges are pairs"
 _NONE = np.empty(0, dtype=np.int64)
 _NO_EDGES = np.empty((2, 0), dtype=np.int64)
 _OWN = "array:"
+_STORED = {f"{kind}{size}" for kind in "iuf" for size in (1, 2, 4, 8)} | {"b1"}
+
+
+def whole_numbers(values: Any, name: str) -> IntArray:
+    """Values as an array of whole numbers.
+
+    Raises:
+        PluginError: They are something else, such as a mask.
+    """
+    found = np.asarray(values)
+    if found.size and found.dtype.kind not in "iu":
+        hint = "; np.flatnonzero turns a mask into them" if found.dtype.kind == "b" else ""
+        raise PluginError(f"{name} of a memory must be whole numbers, not {found.dtype}{hint}")
+    return found.astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +56,12 @@ class Memory:
     def __post_init__(self) -> None:
         for name in ("vertices", "labels", "edges"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.int64)))
-        object.__setattr__(self, "arrays", {name: read_only(np.asarray(one)) for name, one in self.arrays.items()})
+                object.__setattr__(self, name, read_only(whole_numbers(getattr(self, name), name)))
+        arrays = {name: read_only(np.asarray(one)) for name, one in self.arrays.items()}
+        for name, one in arrays.items():
+            if one.dtype.str[1:] not in _STORED:
+                raise PluginError(f"a memory holds arrays of numbers; '{name}' is one of {one.dtype}")
+        object.__setattr__(self, "arrays", arrays)
 
     def __bool__(self) -> bool:
         """Whether anything is kept."""
@@ -69,7 +88,8 @@ def dump_memory(memory: Memory) -> bytes:
     if memory.edges is not None:
         parts["edges"] = memory.edges
     parts |= {f"{_OWN}{name}": memory.arrays[name] for name in sorted(memory.arrays)}
-    return bytes(safetensors.numpy.save({name: np.ascontiguousarray(one) for name, one in parts.items()}))
+    # not ascontiguousarray: it gives a single number a dimension
+    return bytes(safetensors.numpy.save({name: np.asarray(one, order="C") for name, one in parts.items()}))
 
 
 def parse_memory(data: bytes) -> Memory:
@@ -84,8 +104,13 @@ def parse_memory(data: bytes) -> Memory:
         memory = Memory(parts["vertices"], parts["labels"], parts.get("edges"), arrays)
     except Exception as error:  # the library has errors of its own, and names that are missing
         raise DataError(f"what a fit remembers cannot be read: {error}") from error
+    if not is_ordered(memory):
+        raise DataError(f"what a fit remembers is not ordered: {ORDER}")
+    return memory
+
+
+def is_ordered(memory: Memory) -> bool:
+    """Whether its arrays go together, as `ORDER` says."""
     edges = _NO_EDGES if memory.edges is None else memory.edges
     ascending = memory.vertices.ndim == 1 and bool((np.diff(memory.vertices) > 0).all())
-    if not ascending or memory.labels.shape != memory.vertices.shape or edges.ndim != 2 or len(edges) != 2:
-        raise DataError("what a fit remembers is not ordered: vertices ascend, each with a label, and edges are pairs")
-    return memory
+    return ascending and memory.labels.shape == memory.vertices.shape and edges.ndim == 2 and len(edges) == 2

@@ -13,6 +13,7 @@ from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Sparse, Task, read_only
 from lgl_bench.protocols.subgraph import induced
 from lgl_bench.strategies import EMPTY, FitTask, FitView, GraphKept, Memory, Past, Strategy
+from lgl_bench.strategies.memory import ORDER, is_ordered
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,22 @@ def offer(task: Task, earlier: Task | None, memory: Memory, past: Past = "all", 
 
 
 def seal(memory: Memory, task: FitTask) -> Memory:
-    """A memory with the labels that were on offer, whatever it says itself; a vertex kept without one has none.
+    """A memory and no more, with labels that were on offer, whatever it says itself; one it gave up stays away.
 
     Raises:
-        PluginError: It holds a vertex that was not in the training graph.
+        PluginError: Its arrays do not go together, or it holds a vertex that was not in the training graph.
     """
     if not memory:
         return EMPTY
+    if not is_ordered(memory):
+        raise PluginError(f"what the strategy remembers is not ordered: {ORDER}; task.remember makes such a memory")
     at = np.searchsorted(task.positions, memory.vertices)
     beyond = np.append(task.positions, -1)
     if (beyond[at] != memory.vertices).any():
         raise PluginError("the strategy remembers vertices that are not in its training graph")
-    return replace(memory, labels=np.where(memory.labels < 0, -1, task.train.labels[at]))
+    labels = np.where(memory.labels < 0, -1, task.train.labels[at])
+    # Not `replace`: a class of somebody's own would carry on what is not stored.
+    return Memory(memory.vertices, labels, memory.edges, memory.arrays)
 
 
 def memory_size(memory: Memory, task: FitTask, past: Past) -> tuple[int, int]:
@@ -110,7 +115,8 @@ def _forgotten(task: Task, memory: Memory, young: BoolArray, remembered: BoolArr
     old[: len(young)] = remembered & ~young
     between = old[arcs].all(axis=0)
     first, size = (int(positions[0]) if len(positions) else 0), task.test.num_vertices
-    held = (memory.edges[0] - first) * size + (memory.edges[1] - first)
+    inside = memory.edges[:, (memory.edges >= first).all(axis=0)] - first
+    held = inside[0] * size + inside[1]
     return between & ~np.isin(arcs[0] * size + arcs[1], held)
 
 
@@ -137,6 +143,8 @@ def _cut(task: Task, keep: BoolArray, arcs: BoolArray) -> Task:
 
 
 def _viewed(task: FitTask, view: FitView) -> tuple[Task, FloatArray | None]:
+    if not isinstance(view, FitView):
+        raise PluginError(f"select of a strategy returned {type(view).__name__}; it must return a FitView")
     vertices = np.asarray(view.vertices)
     if vertices.ndim != 1 or (len(vertices) and vertices.dtype.kind not in "iu"):
         raise PluginError("select must return the numbers of vertices, in an array of one dimension")

@@ -59,6 +59,8 @@ def fit_year(
     start = time.perf_counter()
     task, weights = given.view(strategy, strategy_seed(seed, given.task.task))
     parameters = strategy.training(parameters, previous is not None, given.memory)
+    if not isinstance(parameters, TrainingParameters):
+        raise PluginError(f"training of a strategy returned {type(parameters).__name__}, not TrainingParameters")
     model.to(device)
     with seeded(seed, "begin", task.time, task.fold):
         strategy.begin(model, previous, given.memory)

@@ -6,6 +6,7 @@ A fit that diverges ends with a status and a reason; it never crashes a run and 
 from __future__ import annotations
 
 import contextlib
+import numbers
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Literal
 import numpy as np
 import torch
 
+from lgl_bench.core.errors import PluginError
 from lgl_bench.core.seeds import derive
 from lgl_bench.core.types import FloatArray, Task, TrainingParameters
 from lgl_bench.strategies import StepOutputs, Strategy
@@ -57,6 +59,20 @@ class Loss:
         """Whether something is added to the loss."""
         return self.strategy is not None and type(self.strategy).penalty is not Strategy.penalty
 
+    def penalty(self, model: Model, outputs: StepOutputs) -> torch.Tensor | float:
+        """What is added to the loss of a step.
+
+        Raises:
+            PluginError: The strategy returned something else than a number.
+        """
+        found = 0.0 if self.strategy is None else self.strategy.penalty(model, outputs)
+        if isinstance(found, torch.Tensor) and found.ndim == 0:
+            return found
+        if isinstance(found, numbers.Real):
+            return float(found)
+        what = f"shape {tuple(found.shape)}" if isinstance(found, torch.Tensor) else type(found).__name__
+        raise PluginError(f"penalty of a strategy returned {what}; it must be one number, with a gradient or without")
+
 
 _PLAIN = Loss()
 
@@ -99,8 +115,8 @@ def train(
             model.train()
             for loss in losses_of_epoch():
                 steps += 1
-                if seen is not None and added.strategy is not None:
-                    loss = loss + added.strategy.penalty(model, seen.take())
+                if seen is not None:
+                    loss = loss + added.penalty(model, seen.take())
                 value = float(loss.detach())
                 if not np.isfinite(value):
                     return _end("diverged", f"the loss was {value} in epoch {epoch}", epoch, value, start, model)
