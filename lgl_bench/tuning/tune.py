@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.seeds import derive
 from lgl_bench.core.versions import versions
-from lgl_bench.plans.preset_file import DetectorEntry, FitEntry, Tuned, write_presets
+from lgl_bench.plans.preset_entries import DetectorEntry, FitEntry, Tuned
+from lgl_bench.plans.preset_file import write_presets
 from lgl_bench.runs.isolation.requests import use_threads
 from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.stream import Stream

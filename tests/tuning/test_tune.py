@@ -162,7 +162,7 @@ def test_the_preset_says_how_it_came_about_and_counts_the_trials(tune):
     found = tune(trials=3, detectors=["good(msp)"], name="best")
     file = load_presets(tune.folder / "out" / "mine.toml")
     assert file.name == "best" and file.fits == (found.entry,)
-    assert file.trials_of("small", "temporal", "gcn", "softmax") == 3
+    assert file.entry("small", "temporal", "gcn", "softmax").trials == 3
     (entry,) = file.fits
     assert entry.studies == {found.spec.name: 3}
     assert (entry.tuned.metric, entry.tuned.budget, entry.tuned.search, entry.tuned.seeds) == (
