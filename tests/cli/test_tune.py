@@ -46,7 +46,9 @@ def test_the_command_tunes_prints_and_writes_a_preset_and_goes_on(tmp_path):
     again = tune("--detector", "gdoc")
     assert again.exit_code == 0, again.output
     header, row, *_ = again.stdout.splitlines()
-    assert " ".join(header.split()) == "stream backbone head metric value completed pruned failed fit detectors"
+    assert " ".join(header.split()) == (
+        "stream backbone head strategy metric value completed pruned failed found detectors"
+    )
     assert row.split()[:4] == ["small", "mlp", "gdoc", "auroc"] and f"epochs={budget('smoke').caps.steps}" in row
     assert "runs/tune/smoke.toml" in again.stdout
     assert load_presets(tmp_path / "runs" / "tune" / "smoke.toml") == file
