@@ -23,6 +23,7 @@ from lgl_bench.tuning.tasks import Metric
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.trial import FrozenTrial
 
 _FORMAT = 1
 
@@ -71,6 +72,10 @@ class FitStudy:
     def seed_axes(self) -> tuple[str | int, ...]:
         """What the order of its trials is drawn from: nothing of the code, so that an edit draws no other settings."""
         return self.stream, self.split, self.backbone, self.head, self.metric, self.search, self.seeds
+
+    def preference(self, trial: FrozenTrial) -> tuple[int, ...]:
+        """Larger for what is taken of equal values: the earliest trial."""
+        return (-trial.number,)
 
     def suggest(self, trial: optuna.Trial) -> Mapping[str, Any]:
         """A point of the free parameters."""

@@ -13,7 +13,7 @@ from lgl_bench.core.expressions import build, parse
 from lgl_bench.detectors import detectors as all_detectors
 from lgl_bench.detectors import head_of
 from lgl_bench.plans.fits import ProtocolSetting
-from lgl_bench.plans.preset_file import check_target, load_presets
+from lgl_bench.plans.preset_file import PresetFile, check_target, load_presets
 from lgl_bench.plans.settings import ChainRequest, chain_requests
 from lgl_bench.plans.suite import Suite, load_suite
 from lgl_bench.streams.stand_ins import open_streams
@@ -91,20 +91,24 @@ def plan_tuning(
     check_target(out, name)
     for backbone in axes.backbones:
         all_backbones.get(backbone)
-    requests = chain_requests(axes)
     opened, stand_ins = open_streams(axes.streams, data_dir, real_only=real_only, offline=offline)
     cut = {key: validation_part(stream) for key, stream in opened.items()}
-    searched = [one for one in requests if one.setting.strategy.name and strategy_space(one.asked)]
-    # The first fit of a stream does not depend on its strategy: one search is for all that have nothing to search.
-    plain = list(dict.fromkeys(one.setting.protocol for one in requests if one not in searched))
-    specs: list[FitStudy | StrategyStudy] = [
-        *_fits(axes, cut, plain, effort, metric),
-        *_strategies(axes, cut, searched, effort, metric, out),
-    ]
+    specs = _specs(axes, cut, effort, metric, load_presets(out) if out.exists() else None)
     if not specs:
         raise UsageError("good(auto) chooses its detector and alpha while it runs; name a detector to tune")
     place = storage or f"sqlite:///{(out.parent / 'tuning.db').resolve()}"
-    return Tuning(tuple(specs), cut, stand_ins, out, name, place, prune)
+    return Tuning(specs, cut, stand_ins, out, name, place, prune)
+
+
+def _specs(
+    axes: Suite, streams: Mapping[str, Stream], effort: Effort, metric: Metric | None, presets: PresetFile | None
+) -> tuple[FitStudy | StrategyStudy, ...]:
+    requests = chain_requests(axes)
+    searched = [one for one in requests if one.setting.strategy.name and strategy_space(one.asked)]
+    # The first fit of a stream does not depend on its strategy: one search is for all that have nothing to search.
+    plain = list(dict.fromkeys(one.setting.protocol for one in requests if one not in searched))
+    fits = _fits(axes, streams, plain, effort, metric)
+    return *fits, *_strategies(axes, streams, searched, effort, metric, presets)
 
 
 def _fits(
@@ -127,9 +131,8 @@ def _strategies(
     requests: Sequence[ChainRequest],
     effort: Effort,
     metric: Metric | None,
-    out: Path,
+    presets: PresetFile | None,
 ) -> Iterator[StrategyStudy]:
-    presets = load_presets(out) if out.exists() else None
     for (key, stream), request in product(streams.items(), requests):
         usable = usable_metric(stream, request.setting.protocol, metric)
         for backbone in axes.backbones:

@@ -141,7 +141,7 @@ def _result(spec: Spec, trials: Sequence[FrozenTrial]) -> StudyResult:
         if trial.state == TrialState.FAIL:
             reason = trial.user_attrs.get("reason", "its process was killed again and again")
             failed[reason] = failed.get(reason, 0) + 1
-    best = max(complete, key=lambda trial: (trial.value, -trial.number), default=None)
+    best = max(complete, key=lambda trial: (trial.value, *spec.preference(trial)), default=None)
     return StudyResult(spec, len(complete), pruned, failed, _entry(spec, best, len(complete) + pruned))
 
 
