@@ -18,6 +18,7 @@ from lgl_bench.core.errors import LglBenchError
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option("--backbone", "backbones", multiple=True, help="Only these backbones.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
+@click.option("--strategy", "strategies", multiple=True, help="Only these strategies: their sizes and strengths.")
 @click.option("--search", type=click.Choice(["grid", "tpe"]), default="tpe", show_default=True)
 @click.option("--trials", type=int, help="Trials of each study in all; the whole grid, or 50 with tpe.")
 @click.option("--seeds", type=int, help="Seeds a setting is averaged over; the budget's otherwise.")
@@ -33,7 +34,7 @@ from lgl_bench.core.errors import LglBenchError
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def tune(suite: str, out: Path | None, no_prune: bool, as_json: bool, **given: Any) -> None:
-    """Search the paper's grids, one study for each stream, backbone and head.
+    """Search the paper's grids, one study for each stream, backbone and head; with --strategy, those of strategies.
 
     The same command continues where it stopped. Only the validation task is scored: on a temporal stream nothing
     after the year that follows t0 is looked at.
@@ -58,18 +59,14 @@ def tune(suite: str, out: Path | None, no_prune: bool, as_json: bool, **given: A
     lost = [result for result in results if result.entry is None]
     for result in lost:
         reasons = "; ".join(result.failed) or "no trial has finished yet"
-        click.echo(f"lgl-bench: {_title(result.spec)}: no trial succeeded: {reasons}", err=True)
+        click.echo(f"lgl-bench: {result.spec.title}: no trial succeeded: {reasons}", err=True)
     if lost:
         sys.exit(LglBenchError.exit_code)
 
 
-def _title(spec: Any) -> str:
-    return f"{spec.stream} {spec.backbone} {spec.head}"
-
-
 def _announce(spec: Any) -> str:
     return (
-        f"{_title(spec)}: {spec.search}, {spec.trials} trials of {spec.seeds} seeds, scored by {spec.metric}; "
+        f"{spec.title}: {spec.search}, {spec.trials} trials of {spec.seeds} seeds, scored by {spec.metric}; "
         f"the full grid has {spec.points} points"
     )
 
@@ -82,7 +79,7 @@ def _progress(total: int) -> Any:
 
     def report(spec: Any, trials: int, best: float | None) -> None:
         shown = "" if best is None else f", best {spec.metric} {best:.3f}"
-        bar.set_postfix_str(_title(spec) + shown, refresh=False)
+        bar.set_postfix_str(spec.title + shown, refresh=False)
         bar.update(min(trials, spec.trials) - counts.get(spec.name, 0))
         counts[spec.name] = min(trials, spec.trials)
 
@@ -97,6 +94,7 @@ def _described(result: Any) -> dict[str, Any]:
         "split": spec.split,
         "backbone": spec.backbone,
         "head": spec.head,
+        "strategy": getattr(spec, "strategy", ""),
         "metric": spec.metric,
         "search": spec.search,
         "points": spec.points,
@@ -112,20 +110,26 @@ def _print_results(results: list[Any]) -> None:
     rows = []
     for result in results:
         spec, entry = result.spec, result.entry
-        found = {} if entry is None else {**entry.parameters, "epochs": entry.epochs, "lr": entry.lr}
+        found = {} if entry is None else {**entry.parameters, **entry.model_dump(include={"epochs", "lr"})}
+        detectors = getattr(entry, "detectors", ())
         rows.append(
             [
                 spec.stream,
                 spec.backbone,
                 spec.head,
+                getattr(spec, "strategy", ""),
                 spec.metric,
                 entry.tuned.value if entry else None,
                 result.completed,
                 result.pruned,
                 sum(result.failed.values()),
-                " ".join(f"{name}={found[name]:g}" for name in spec.space if name in found),
-                " ".join(detector.expression for detector in entry.detectors) if entry else "",
+                " ".join(f"{name}={_shown(found[name])}" for name in spec.space if name in found),
+                " ".join(detector.expression for detector in detectors),
             ]
         )
-    header = ["stream", "backbone", "head", "metric", "value", "completed", "pruned", "failed", "fit", "detectors"]
-    print_table(header, rows)
+    names = ["stream", "backbone", "head", "strategy", "metric", "value", "completed", "pruned", "failed", "found"]
+    print_table([*names, "detectors"], rows)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

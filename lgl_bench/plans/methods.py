@@ -13,6 +13,7 @@ from lgl_bench.detectors import detectors, head_of
 from lgl_bench.detectors.variants import variants
 from lgl_bench.plans.fits import ProtocolSetting, StrategySetting
 from lgl_bench.plans.paper_presets import detector_preset, good_preset, preset, resolve_good
+from lgl_bench.plans.preset_entries import StrategyEntry
 from lgl_bench.plans.preset_file import PresetFile
 from lgl_bench.plans.suite import Suite
 
@@ -63,6 +64,11 @@ class MethodRow:
         return len(self.candidates) > 1 or self.alpha == AUTO
 
     @property
+    def tuned(self) -> bool:
+        """Whether its parameters come from a file of its submitter."""
+        return not self.preset.startswith("paper")
+
+    @property
     def concrete(self) -> str:
         """What a row without a choice is, as an expression; `good(auto)` of a preset is shown by another name."""
         base = self.candidates[0].base
@@ -77,7 +83,12 @@ class MethodRow:
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """Resolves the detectors of a suite for one stream, protocol, strategy and backbone."""
+    """Resolves the detectors of a suite for one stream, protocol, strategy and backbone.
+
+    Attributes:
+        presets: Tuned parameters.
+        strategy_entry: What the strategy was tuned by.
+    """
 
     suite: Suite
     stream: str
@@ -87,6 +98,7 @@ class Methods:
     backbone: str
     parameters: tuple[tuple[str, Any], ...]
     presets: PresetFile | None = None
+    strategy_entry: StrategyEntry | None = None
 
     def rows(self, texts: Sequence[str]) -> list[MethodRow]:
         """The rows of several expressions; those that can score on any head take one that the others train."""
@@ -174,9 +186,10 @@ class Methods:
     ) -> MethodRow:
         heads = list(dict.fromkeys(candidate.head for candidate in candidates))
         head = heads[0] if len(heads) == 1 else AUTO
-        tuned = self.presets.fit(self.stream, self.split, self.backbone, heads[0]) if self.presets else None
-        name = tuned.name if tuned else preset(self.stream, self.split, self.backbone, heads[0]).name
-        trials = self.presets.trials_of(self.stream, self.split, self.backbone, heads[0]) if self.presets else 0
+        where = (self.stream, self.split, self.backbone, heads[0])
+        entries = [self.presets.entry(*where) if self.presets else None, self.strategy_entry]
+        tuned = [entry for entry in entries if entry is not None]
+        name = self.presets.name if self.presets and tuned else preset(*where).name
         return MethodRow(
             self.stream,
             self.protocol,
@@ -188,7 +201,7 @@ class Methods:
             candidates,
             alpha,
             name,
-            trials if tuned else 0,
+            sum(entry.trials for entry in tuned),
             fallback_alpha,
         )
 

@@ -6,6 +6,7 @@ not grow when a post-hoc detector is added.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -21,8 +22,9 @@ from lgl_bench.plans.fits import ChainSpec, Unit, unit_key
 from lgl_bench.plans.methods import MethodRow, Methods, row_texts
 from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.plan_file import PluginFacts
+from lgl_bench.plans.preset_entries import StrategyEntry
 from lgl_bench.plans.preset_file import PresetFile
-from lgl_bench.plans.settings import ChainSetting, chain_settings
+from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests, with_values
 from lgl_bench.plans.suite import Suite
 from lgl_bench.plans.tasks import TaskCache
 from lgl_bench.streams.catalogue import published_t0
@@ -128,18 +130,51 @@ def make_plan(
     plan = Plan(suite, budget, count, tasks=TaskCache(streams, kept=0) if tasks is None else tasks)
     plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in threshold_texts(suite))
     _check_thresholds(suite)
-    settings = chain_settings(suite)
+    requests = chain_requests(suite)
     for name, stream in streams.items():
         prefixes = prefix_checksums(stream)
         plan.checksums[name] = prefixes[stream.times[-1]]
         plan.t0s[name] = stream.info.t0
-        for (protocol, strategy), backbone, swept in product(settings, suite.backbones, _sweeps(suite)):
+        tuned = {backbone: _tuned_settings(requests, name, backbone, presets) for backbone in suite.backbones}
+        for i, backbone, swept in product(range(len(requests)), suite.backbones, _sweeps(suite)):
+            setting, entry = tuned[backbone][i]
             start = ChainSpec(
-                name, str(data_dir) if data_dir else None, protocol, backbone, "", (), 1, 1.0, 0, threads, device
+                name,
+                str(data_dir) if data_dir else None,
+                setting.protocol,
+                backbone,
+                "",
+                (),
+                1,
+                1.0,
+                0,
+                threads,
+                device,
             )
-            start = replace(start, kernels=kernel_name(), strategy=strategy)
-            _add(plan, prefixes, start, swept, presets, floor=strategy == settings[0].strategy)
+            start = replace(start, kernels=kernel_name(), strategy=setting.strategy)
+            floor = requests[i].setting.strategy == requests[0].setting.strategy
+            _add(plan, prefixes, start, swept, presets, entry, floor=floor)
     return plan
+
+
+def _tuned_settings(
+    requests: Sequence[ChainRequest], stream: str, backbone: str, presets: PresetFile | None
+) -> list[tuple[ChainSetting, StrategyEntry | None]]:
+    """Every setting with what the file says of its strategy, and the entry that says so."""
+    found: list[tuple[ChainSetting, StrategyEntry | None]] = []
+    for asked, setting in requests:
+        entry = None
+        if presets is not None and setting.strategy.name:
+            split, whole = setting.protocol.build().split, parse(setting.strategy.name)
+            entry = presets.strategy(stream, split, backbone, parse(asked), whole)
+        tuned = setting if entry is None else with_values(setting, entry.parameters)
+        if tuned in [before for before, _ in found]:
+            raise UsageError(
+                f"'{asked}' on {stream} with {backbone}: with what the preset file says, the strategy "
+                f"{tuned.strategy.name} is named twice; leave one out"
+            )
+        found.append((tuned, entry))
+    return found
 
 
 def _check_size(suite: Suite, streams: dict[str, Stream], seeds: int) -> None:
@@ -177,13 +212,15 @@ def _add(
     start: ChainSpec,
     swept: dict[str, float],
     presets: PresetFile | None,
+    entry: StrategyEntry | None,
     *,
     floor: bool,
 ) -> None:
     """The rows of one stream, protocol, strategy, backbone and sweep, and the chains they need."""
     split, values = start.protocol.build().split, tuple(swept.items())
     where = (plan.suite, start.stream, start.protocol, start.strategy, split, start.backbone)
-    rows = Methods(*where, values, presets).rows(row_texts(plan.suite, start.backbone, values, floor=floor))
+    methods = Methods(*where, values, presets, entry)
+    rows = methods.rows(row_texts(plan.suite, start.backbone, values, floor=floor))
     plan.rows += rows
     always: dict[str, set[str]] = {}
     sometimes: dict[str, set[str]] = {}

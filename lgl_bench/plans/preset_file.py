@@ -13,6 +13,14 @@
     studies = { tune-4f0c = 50 }   trials of every search that was made for this entry
     detectors = [ { expression = "odin(eps=0.05,temperature=1000.0)" } ]
 
+    [[strategies]]                 one for each stream, split, backbone and strategy
+    stream = "dblp-easy"
+    split = "temporal"
+    backbone = "gcn"
+    strategy = "replay(pick=mean)" which ones: those that have these values
+    parameters = { size = 500 }
+    studies = { tune-81d2 = 3 }
+
 Searches add up: an entry that is tuned again keeps the trials of the search before.
 """
 
@@ -20,119 +28,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Any, Self
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lgl_bench.backbones import MAX_HIDDEN
 from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.expressions import Constant, Expression, parse
 from lgl_bench.core.files import clear_leftovers, locked, write_text
 from lgl_bench.core.toml import LONGEST_PATH, read_toml
 from lgl_bench.core.types import TrainingParameters
-from lgl_bench.core.validation import Flag, Line, Number, Whole, Word, first_problem
+from lgl_bench.core.validation import Word, first_problem
 from lgl_bench.plans.paper_presets import Preset
+from lgl_bench.plans.preset_entries import FitEntry, StrategyEntry, skeleton
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _MAX_ENTRIES = 10_000
-_MAX_EPOCHS = 1_000_000
-# What a budget caps must be a number that can be capped.
-_COUNTS = ("hidden", "layers", "heads", "r")
-_SHARES = ("dropout", "attn_dropout")
-_Count: TypeAlias = Annotated[Whole, Field(ge=1)]
-_Parameter: TypeAlias = Flag | Whole | Number | Line | tuple[Whole, ...]
-
-
-class DetectorEntry(BaseModel):
-    """A detector with the parameters that were chosen for it on a fit.
-
-    Attributes:
-        expression: With every parameter given.
-        auroc: On the validation task, if it has new vertices.
-        candidates: Parameter settings that were looked at in each trial.
-    """
-
-    model_config = _STRICT
-
-    expression: Line
-    auroc: Number | None = None
-    candidates: _Count = 1
-
-    @field_validator("expression")
-    @classmethod
-    def _readable(cls, text: str) -> str:
-        try:
-            return str(parse(text))
-        except UsageError as error:
-            raise ValueError(str(error)) from error
-
-    @property
-    def detector(self) -> str:
-        """Names alone, without parameters: `good(odin)`."""
-        return str(skeleton(parse(self.expression)))
-
-
-class Tuned(BaseModel):
-    """How an entry came about."""
-
-    model_config = _STRICT
-
-    metric: Literal["accuracy", "auroc"]
-    value: Number
-    seeds: _Count
-    budget: Line
-    search: Literal["grid", "tpe"]
-    protocol: Line
-    checksum: Line
-    lgl_bench: Line
-
-
-class FitEntry(BaseModel):
-    """Training parameters for (stream, split, backbone, head), and detectors tuned on that fit.
-
-    Attributes:
-        parameters: Of the backbone.
-        studies: Trials, completed or pruned, of each search that was made for this entry.
-        tuned: How the parameters were found; absent if they were written by hand.
-        detectors: One for each detector.
-    """
-
-    model_config = _STRICT
-
-    stream: Line
-    split: Line
-    backbone: Line
-    head: Line
-    epochs: _Count = Field(le=_MAX_EPOCHS)
-    lr: Number = Field(gt=0, le=1e30)
-    parameters: dict[Word, _Parameter] = {}
-    studies: dict[Line, Annotated[Whole, Field(ge=0)]] = {}
-    tuned: Tuned | None = None
-    detectors: tuple[DetectorEntry, ...] = ()
-
-    @field_validator("parameters")
-    @classmethod
-    def _can_be_capped(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        for name in _COUNTS:
-            value = parameters.get(name, 1)
-            if type(value) is not int or not 1 <= value <= MAX_HIDDEN:
-                raise ValueError(f"{name} = {quoted(value)}: expected a whole number from 1 to {MAX_HIDDEN:,}")
-        for name in _SHARES:
-            value = parameters.get(name, 0)
-            if type(value) not in (int, float) or not 0 <= value <= 1:
-                raise ValueError(f"{name} = {quoted(value)}: expected a number from 0 to 1")
-        return parameters
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What the entry is for."""
-        return self.stream, self.split, self.backbone, self.head
-
-    @property
-    def trials(self) -> int:
-        """Trials behind the entry."""
-        return sum(self.studies.values())
 
 
 class PresetFile(BaseModel):
@@ -141,12 +52,14 @@ class PresetFile(BaseModel):
     Attributes:
         name: What rows that use it carry in their `preset` column.
         fits: One entry for each stream, split, backbone and head.
+        strategies: One entry for each stream, split, backbone and strategy.
     """
 
     model_config = _STRICT
 
     name: Word
     fits: tuple[FitEntry, ...] = Field(default=(), max_length=_MAX_ENTRIES)
+    strategies: tuple[StrategyEntry, ...] = Field(default=(), max_length=_MAX_ENTRIES)
 
     @field_validator("name")
     @classmethod
@@ -157,19 +70,22 @@ class PresetFile(BaseModel):
 
     @model_validator(mode="after")
     def _once(self) -> Self:
-        seen: set[tuple[str, ...]] = set()
+        keys: list[tuple[str, ...]] = []
         for entry in self.fits:
             on = entry.key[:3]
-            for key in [entry.key, *((*on, "detector", detector.detector) for detector in entry.detectors)]:
-                if key in seen:
-                    raise ValueError(f"{', '.join(key)} is there twice")
-                seen.add(key)
+            keys += [entry.key, *((*on, "detector", detector.detector) for detector in entry.detectors)]
+        keys += [(*one.key[:3], "strategy", one.strategy) for one in self.strategies]
+        seen: set[tuple[str, ...]] = set()
+        for key in keys:
+            if key in seen:
+                raise ValueError(f"{', '.join(key)} is there twice")
+            seen.add(key)
         return self
 
     @property
     def trials(self) -> int:
         """Trials behind all entries."""
-        return sum(entry.trials for entry in self.fits)
+        return sum(fit.trials for fit in self.fits) + sum(one.trials for one in self.strategies)
 
     def entry(self, stream: str, split: str, backbone: str, head: str) -> FitEntry | None:
         """The entry of a fit; None if the file has none."""
@@ -182,11 +98,6 @@ class PresetFile(BaseModel):
         if entry is None:
             return None
         return Preset(self.name, dict(entry.parameters), TrainingParameters(entry.epochs, entry.lr))
-
-    def trials_of(self, stream: str, split: str, backbone: str, head: str) -> int:
-        """Trials behind a fit; 0 if the file has none."""
-        entry = self.entry(stream, split, backbone, head)
-        return entry.trials if entry else 0
 
     def detector(self, stream: str, split: str, backbone: str, detector: str) -> dict[str, Constant] | None:
         """Parameters of a detector, by name or as `good(odin)`; None if the file has none."""
@@ -204,6 +115,22 @@ class PresetFile(BaseModel):
         arguments = tuple(self.fill(argument, stream, split, backbone) for argument in expression.arguments)
         return Expression(expression.name, arguments, expression.parameters)
 
+    def strategy(
+        self, stream: str, split: str, backbone: str, asked: Expression, whole: Expression
+    ) -> StrategyEntry | None:
+        """The entry of a strategy, of several that fit the one that says most of it; None if the file has none.
+
+        Args:
+            stream: By name.
+            split: Of the protocol.
+            backbone: By name.
+            asked: The strategy as it is written: values that are given stay.
+            whole: The strategy with every value.
+        """
+        here = (one for one in self.strategies if one.key[:3] == (stream, split, backbone))
+        found = [one for one in here if one.applies(asked, whole)]
+        return max(found, key=lambda one: len(parse(one.strategy).parameters), default=None)
+
     def _chosen(self, stream: str, split: str, backbone: str, detector: str) -> Expression | None:
         for entry in self.fits:
             if entry.key[:3] == (stream, split, backbone):
@@ -211,15 +138,6 @@ class PresetFile(BaseModel):
                     if choice.detector == detector:
                         return parse(choice.expression)
         return None
-
-
-def skeleton(expression: Expression) -> Expression:
-    """An expression without its named values.
-
-    >>> str(skeleton(parse("good(odin(eps=0.1), alpha=0.5)")))
-    'good(odin)'
-    """
-    return Expression(expression.name, tuple(skeleton(argument) for argument in expression.arguments))
 
 
 def _merge(given: Expression, found: Expression) -> Expression:
@@ -241,11 +159,11 @@ def check_target(path: Path, name: str | None = None) -> None:
     _checked({"name": name or (old.name if old else path.stem)}, path)
 
 
-def write_presets(path: Path, entries: Sequence[FitEntry], name: str | None = None) -> PresetFile:
+def write_presets(path: Path, entries: Sequence[FitEntry | StrategyEntry], name: str | None = None) -> PresetFile:
     """Adds entries to a file, or makes it; whole or not at all.
 
-    An entry for the same fit takes the place of the old one. The trials of its searches stay, and so do its other
-    detectors if the fit has the same parameters: those tuned on another fit would be wrong.
+    An entry for the same fit or strategy takes the place of the old one. The trials of its searches stay, and so do the
+    other detectors of a fit if it has the same parameters: those tuned on another fit would be wrong.
 
     Args:
         path: The file.
@@ -256,16 +174,29 @@ def write_presets(path: Path, entries: Sequence[FitEntry], name: str | None = No
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.with_name(f".{path.name}.lock")):
             old = load_presets(path) if path.exists() else None
-            kept = {entry.key: entry for entry in old.fits} if old else {}
-            for entry in entries:
-                kept[entry.key] = _over(entry, kept.get(entry.key))
-            fits = [kept[key].model_dump(exclude_none=True) for key in sorted(kept)]
-            new = _checked({"name": name or (old.name if old else path.stem), "fits": fits}, path)
+            new = _checked({"name": name or (old.name if old else path.stem), **_merged(old, entries)}, path)
+            fields = new.model_dump(exclude_none=True)
             clear_leftovers(path)
-            write_text(path, tomli_w.dumps(new.model_dump(exclude_none=True)))
+            write_text(path, tomli_w.dumps({part: found for part, found in fields.items() if found}))
     except OSError as error:
         raise DataError(f"the preset file {path} cannot be written: {error.strerror or error}") from error
     return new
+
+
+def _merged(old: PresetFile | None, entries: Sequence[FitEntry | StrategyEntry]) -> dict[str, Any]:
+    """The entries of a file and new ones, as fields, in the order of what they are for."""
+    fits = {entry.key: entry for entry in old.fits} if old else {}
+    strategies = {entry.key: entry for entry in old.strategies} if old else {}
+    for entry in entries:
+        if isinstance(entry, FitEntry):
+            fits[entry.key] = _over(entry, fits.get(entry.key))
+        else:
+            before = strategies[entry.key].studies if entry.key in strategies else {}
+            strategies[entry.key] = entry.model_copy(update={"studies": before | entry.studies})
+    return {
+        "fits": [fits[key].model_dump(exclude_none=True) for key in sorted(fits)],
+        "strategies": [strategies[key].model_dump(exclude_none=True) for key in sorted(strategies)],
+    }
 
 
 def _over(entry: FitEntry, old: FitEntry | None) -> FitEntry:

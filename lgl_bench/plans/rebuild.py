@@ -22,8 +22,8 @@ from lgl_bench.plans.methods import AUTO, Candidate, MethodRow
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import MAX_TEXT, ChainRecord, Description, PlanError, RowRecord, describe
 from lgl_bench.plans.plugin_facts import note_plugins
-from lgl_bench.plans.settings import ChainSetting, chain_settings
 from lgl_bench.plans.suite import Suite, read_fields
+from lgl_bench.plans.suite_chains import SuiteChains
 from lgl_bench.plans.tasks import TaskCache, TaskOutline, learned_up_to
 from lgl_bench.protocols import protocols
 from lgl_bench.streams.stream import Stream
@@ -137,20 +137,20 @@ def _rebuilt(
     outlines: Callable[[ChainSpec, ChainRecord | None], Sequence[TaskOutline]],
 ) -> Plan:
     """The plan; outlines of a chain are asked for with its record if only that says which tasks it has."""
-    plan, settings = _started(description, streams)
+    plan, suite_chains = _started(description, streams)
     keys = iter(description.fits)
     seen: set[str] = set()
     for given in description.chains:
         chain = _chain(given, data_dir)
         if chain in plan.units:
             raise PlanError(f"plan.json: a chain on {chain.stream} with seed {chain.seed} is there twice")
-        setting = ChainSetting(chain.protocol, chain.strategy)
-        fits = chain.protocol.name == plan.suite.protocol if settings is None else setting in settings
+        with _plan_errors():
+            fits = suite_chains.allows(chain)
         if chain.stream not in streams or not fits or chain.seed >= plan.seeds:
             raise PlanError(f"plan.json: a chain on {chain.stream}, seed {chain.seed}, is none of the suite's")
         plan.units[chain] = []
         last = ""
-        for task in outlines(chain, given if settings is None else None):
+        for task in outlines(chain, given if suite_chains.absent else None):
             key = next(keys, None)
             if key is None or key in seen:
                 raise PlanError("plan.json: 'fits' has too few keys for the tasks of the protocol, or one twice")
@@ -165,20 +165,20 @@ def _rebuilt(
     return plan
 
 
-def _started(description: Description, streams: Mapping[str, Stream]) -> tuple[Plan, list[ChainSetting] | None]:
-    """The plan without its chains, and the settings of its protocol; None if that is not available."""
+def _started(description: Description, streams: Mapping[str, Stream]) -> tuple[Plan, SuiteChains]:
+    """The plan without its chains, and which of these its suite allows."""
     suite = suite_of(description)
     absent = suite.protocol not in protocols and bool(description.plugins.protocols)
     with _plan_errors():
         plan = Plan(suite, _budget(description), description.seeds)
-        settings = None if absent else chain_settings(suite, description.plugins)
     plan.plugins = description.plugins
     plan.thresholds = description.thresholds
     plan.checksums = dict(description.streams)
     plan.t0s = {name: stream.info.t0 for name, stream in streams.items()}
     plan.stand_ins = dict(description.stand_ins)
     plan.rows = [_row(row) for row in description.rows]
-    return plan, settings
+    with _plan_errors():
+        return plan, SuiteChains(suite, description.plugins, plan.rows, absent=absent)
 
 
 @contextlib.contextmanager

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import build, complete, fills, parse
+from lgl_bench.core.expressions import Constant, build, complete, fills, parse
 from lgl_bench.plans.fits import UNCHAINED, ProtocolSetting, StrategySetting
 from lgl_bench.plans.plan_file import PluginFacts, StrategyFacts
 from lgl_bench.plans.suite import Suite
@@ -22,6 +23,21 @@ class ChainSetting(NamedTuple):
     strategy: StrategySetting
 
 
+class ChainRequest(NamedTuple):
+    """A setting, and the strategy as the suite writes it."""
+
+    asked: str
+    setting: ChainSetting
+
+    def allows(self, other: ChainSetting) -> bool:
+        """Whether another setting is this one with values of its strategy that the suite does not give."""
+        mine = self.setting
+        if not mine.strategy.name or not other.strategy.name:
+            return other == mine
+        same_cut = replace(other.protocol, history=None) == replace(mine.protocol, history=None)
+        return same_cut and fills(parse(other.strategy.name), parse(self.asked))
+
+
 def chain_settings(suite: Suite, facts: PluginFacts | None = None) -> list[ChainSetting]:
     """The protocol of a suite with the parameters it takes, once for each strategy and split.
 
@@ -29,6 +45,11 @@ def chain_settings(suite: Suite, facts: PluginFacts | None = None) -> list[Chain
         suite: What is asked for.
         facts: What is recorded of plugins that may not be available.
     """
+    return [request.setting for request in chain_requests(suite, facts)]
+
+
+def chain_requests(suite: Suite, facts: PluginFacts | None = None) -> list[ChainRequest]:
+    """The same, each with the strategy as it is written."""
     accepted = inspect.signature(protocols.get(suite.protocol)).parameters
     if suite.split and "split" not in accepted:
         raise UsageError(f"the protocol {suite.protocol} has no splits; leave --split out")
@@ -37,30 +58,47 @@ def chain_settings(suite: Suite, facts: PluginFacts | None = None) -> list[Chain
         raise UsageError(f"select = nested hides a second class; the protocol {suite.protocol} has none to hide")
     if suite.select in ("t1", "prequential") and suite.protocol != "temporal":
         raise UsageError(f"select = {suite.select} needs years; with {suite.protocol} use preset or nested")
+    start = ProtocolSetting(
+        suite.protocol,
+        label_delay=suite.label_delay if "label_delay" in accepted else None,
+        nested=True if nested else None,
+    )
     found = []
     for text in suite.strategies:
-        strategy, history = resolve_strategy(text, facts or PluginFacts())
-        setting = ProtocolSetting(
-            suite.protocol,
-            label_delay=suite.label_delay if "label_delay" in accepted else None,
-            nested=True if nested else None,
-        )
-        if history is not None and "history" not in accepted:
-            raise UsageError(f"the strategy {text} keeps the last years; the protocol {suite.protocol} has no years")
-        setting = replace(setting, history=history)
+        setting = _keeping(start, text, facts or PluginFacts())
         for split in suite.split or (None,):
-            found.append(ChainSetting(replace(setting, split=split), strategy))
-    if not found[0].protocol.build().chained:
+            found.append(ChainRequest(text, setting._replace(protocol=replace(setting.protocol, split=split))))
+    if not found[0].setting.protocol.build().chained:
         if suite.strategies != ("full",):
             raise UsageError(
                 f"the tasks of the protocol {suite.protocol} do not build on each other, so there is no past to keep; "
                 "leave --strategy out"
             )
-        return [ChainSetting(one.protocol, UNCHAINED) for one in found]
-    twice = [one.strategy.name for one in found if found.count(one) > 1]
+        return [ChainRequest(one.asked, ChainSetting(one.setting.protocol, UNCHAINED)) for one in found]
+    settings = [one.setting for one in found]
+    twice = [one.strategy.name for one in settings if settings.count(one) > 1]
     if twice:
         raise UsageError(f"the strategy {twice[0]} is named twice; leave one out")
     return found
+
+
+def with_values(setting: ChainSetting, values: Mapping[str, Constant]) -> ChainSetting:
+    """The setting with other values for parameters of its strategy.
+
+    Raises:
+        UsageError: The strategy does not take them.
+    """
+    whole = parse(setting.strategy.name)
+    changed = replace(whole, parameters=tuple(sorted({**dict(whole.parameters), **values}.items())))
+    return _keeping(setting.protocol, str(changed), PluginFacts())
+
+
+def _keeping(protocol: ProtocolSetting, text: str, facts: PluginFacts) -> ChainSetting:
+    """A protocol with a strategy, and the years that this keeps."""
+    strategy, history = resolve_strategy(text, facts)
+    if history is not None and "history" not in inspect.signature(protocols.get(protocol.name)).parameters:
+        raise UsageError(f"the strategy {text} keeps the last years; the protocol {protocol.name} has no years")
+    return ChainSetting(replace(protocol, history=history), strategy)
 
 
 def resolve_strategy(text: str, facts: PluginFacts) -> tuple[StrategySetting, int | None]:

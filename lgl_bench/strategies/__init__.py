@@ -11,10 +11,13 @@ is a task? A year, with the classes known by then; labels of new classes arrive 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import torch
 
+from lgl_bench.core.expressions import Constant
 from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import TrainingParameters
 from lgl_bench.strategies.contract import FitTask, FitView, Learner, StepOutputs
@@ -40,6 +43,8 @@ class Strategy(ABC):
     """Old vertices that stay in the training and test graph: `all`, without their labels, or those `kept` in memory."""
     history: int | None = None
     """Years of the training and test graph that stay, counted in years that exist; None keeps all."""
+    grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
+    """A few values per parameter that `lgl-bench tune` tries; those set in the expression stay."""
 
     @abstractmethod
     def select(self, task: FitTask, memory: Memory, seed: int) -> FitView:

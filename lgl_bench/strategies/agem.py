@@ -8,6 +8,7 @@ memory, as the model is in the step, with a dropout of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -33,6 +34,8 @@ class Agem(Strategy):
     Args:
         size: Most vertices in memory; balanced over classes, at random.
     """
+
+    grid = MappingProxyType({"size": (50, 200, 500)})
 
     def __init__(self, size: int = 200) -> None:
         check_size(size)

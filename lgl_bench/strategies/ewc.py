@@ -7,6 +7,8 @@ of the year before.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 import torch
 
@@ -29,6 +31,8 @@ class Ewc(Anchored):
     Args:
         strength: Factor of the penalty; 1e2 to 1e6 are worth a search.
     """
+
+    grid = MappingProxyType({"strength": (1e2, 1e3, 1e4, 1e5, 1e6)})
 
     def __init__(self, strength: float = 1e4) -> None:
         check_factor("strength", strength)

@@ -7,6 +7,7 @@ q = softmax(f / T), both over the outputs the old model has; no factor T^2.
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -31,6 +32,8 @@ class Lwf(Strategy):
         strength: Factor of the cross-entropy to the old model.
         temperature: T; larger ones tell more of the classes that are not the largest.
     """
+
+    grid = MappingProxyType({"strength": (0.1, 1.0, 10.0)})
 
     def __init__(self, strength: float = 1.0, temperature: float = 2.0) -> None:
         check_factor("strength", strength)

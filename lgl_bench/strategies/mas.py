@@ -7,6 +7,8 @@ own, so the mean is over at most `samples` of them.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 import torch
 
@@ -39,6 +41,8 @@ class Mas(Anchored):
         strength: Factor of the penalty.
         samples: Most vertices whose gradients are taken, drawn from this year's.
     """
+
+    grid = MappingProxyType({"strength": (0.1, 1.0, 10.0, 100.0)})
 
     def __init__(self, strength: float = 1.0, samples: int = 64) -> None:
         check_factor("strength", strength)

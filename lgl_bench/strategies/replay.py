@@ -12,6 +12,7 @@ and those in memory.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -58,6 +59,8 @@ class Replay(Strategy):
             picks and "er-gnn" for the others.
         graph: Whether "all" old vertices stay in the graph, without their labels, or those "kept" in memory.
     """
+
+    grid = MappingProxyType({"size": (50, 200, 500)})
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ loss = 0.5 L_new + 0.5 L_centres. Labels of vertices that are no centres are not
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -63,6 +64,7 @@ class Ssm(Strategy):
     """
 
     graph: GraphKept = "kept"
+    grid = MappingProxyType({"size": (50, 200, 500)})
 
     def __init__(self, size: int = 200, fanout: int = 5, hops: int = 2) -> None:
         check_size(size)

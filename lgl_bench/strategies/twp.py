@@ -9,6 +9,8 @@ gradient is differentiated again, in every year, the first one too: small gradie
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 import torch
 
@@ -56,6 +58,8 @@ class Twp(Anchored):
         topology: Factor of the importance for the topology.
         gradient: Factor of the L1 norm of the gradient.
     """
+
+    grid = MappingProxyType({"loss": (1e2, 1e4), "topology": (1e2, 1e4)})
 
     def __init__(self, loss: float = 1e4, topology: float = 1e4, gradient: float = 0.01) -> None:
         for name, value in (("loss", loss), ("topology", topology), ("gradient", gradient)):

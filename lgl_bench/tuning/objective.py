@@ -79,8 +79,8 @@ def score_setting(
             if value is not None:
                 accuracies[-1].append(value)
             if rankable:
-                answers[-1].append(_complete(found, new, wanted))
-    chosen = [_choose(one, answers) for one in wanted] if all(answers) and answers else []
+                answers[-1].append(complete_answers(found, new, wanted))
+    chosen = [best_setting(one, answers) for one in wanted] if all(answers) and answers else []
     right = float(np.mean([np.mean(seed) for seed in accuracies])) if all(accuracies) else None
     value = right if metric == "accuracy" else float(np.mean([score for _, score in chosen])) if chosen else None
     if value is None:
@@ -97,7 +97,12 @@ def _answer(task: Task, truth: Truth, method: Method, seed: int, progress: _Epoc
     return score_task(now, None, fit, method, seed, truth)
 
 
-def _complete(found: TaskAnswers, new: BoolArray, wanted: Sequence[Candidates]) -> ValidationAnswers:
+def complete_answers(found: TaskAnswers, new: BoolArray, wanted: Sequence[Candidates]) -> ValidationAnswers:
+    """The answers of all settings of the detectors for a task.
+
+    Raises:
+        PluginError: A setting failed.
+    """
     for one in wanted:
         for text in one.settings:
             if text in found.failed:
@@ -105,8 +110,11 @@ def _complete(found: TaskAnswers, new: BoolArray, wanted: Sequence[Candidates]) 
     return ValidationAnswers(new, found.novelty, found.neighbour)
 
 
-def _choose(one: Candidates, answers: Sequence[Sequence[ValidationAnswers]]) -> tuple[str, float]:
-    """The best parameters, then for GOOD the smallest alpha within one standard error of the best."""
+def best_setting(one: Candidates, answers: Sequence[Sequence[ValidationAnswers]]) -> tuple[str, float]:
+    """A detector with its best parameters, and its AUROC.
+
+    For GOOD it is then the smallest alpha within one standard error of the best.
+    """
     if not one.alphas:
         base, alpha = choose_candidate(answers, one.settings), 0.0
         expression = parse(base)

@@ -1,85 +1,40 @@
-"""From a suite to the studies that tune it: one per stream, backbone and head."""
+"""From a suite to the studies that tune it: one per stream, backbone and head, or strategy."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 from lgl_bench.backbones import backbones as all_backbones
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import build, parse
 from lgl_bench.detectors import detectors as all_detectors
 from lgl_bench.detectors import head_of
-from lgl_bench.plans.budget import Budget
-from lgl_bench.plans.budget import budget as budget_of
-from lgl_bench.plans.fits import ChainSpec, ProtocolSetting, unit_key
-from lgl_bench.plans.paper_presets import Preset, preset
-from lgl_bench.plans.preset_file import check_target
-from lgl_bench.plans.settings import chain_settings
-from lgl_bench.plans.suite import load_suite
-from lgl_bench.runs.answer_digests import answer_digest
-from lgl_bench.streams.checksum import stream_checksum
+from lgl_bench.plans.fits import ProtocolSetting
+from lgl_bench.plans.preset_file import PresetFile, check_target, load_presets
+from lgl_bench.plans.settings import ChainRequest, chain_requests
+from lgl_bench.plans.suite import Suite, load_suite
 from lgl_bench.streams.stand_ins import open_streams
 from lgl_bench.streams.stream import Stream
-from lgl_bench.tuning.space import Candidates, Search, Space, at, candidates, fit_space, fixed, size
+from lgl_bench.tuning.effort import Effort, effort_of
+from lgl_bench.tuning.fit_study import FitStudy, plan_fit
+from lgl_bench.tuning.space import Candidates, Search, candidates, strategy_space
+from lgl_bench.tuning.strategy_study import StrategyStudy, plan_strategy, settled
 from lgl_bench.tuning.tasks import Metric, usable_metric, validation_part
-
-MAX_POINTS = 200
-"""A larger grid has to be asked for with a number of trials."""
-TPE_TRIALS = 50
-_FORMAT = 1
-
-
-@dataclass(frozen=True, slots=True)
-class StudySpec:
-    """A search.
-
-    Detectors that share a head share the fit, so they are tuned together: AUROC is then their mean.
-
-    Attributes:
-        name: Hash of everything that determines the values of its trials, and of what is searched.
-        base: Parameters that are not searched.
-        points: Of the full grid.
-        trials: How many are wanted in all.
-        checksum: Of the part of the stream that is looked at.
-    """
-
-    name: str
-    stream: str
-    split: str
-    protocol: ProtocolSetting
-    backbone: str
-    head: str
-    detectors: tuple[Candidates, ...]
-    base: Preset
-    space: Space
-    points: int
-    metric: Metric
-    budget: Budget
-    seeds: int
-    search: Search
-    trials: int
-    checksum: str
-
-    def at(self, point: Mapping[str, float]) -> Preset:
-        """What a point of the free parameters stands for, within the budget."""
-        return self.budget.cap(at(self.base, {**fixed(self.space), **point}))
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """All studies of a command, and where they are kept.
+    """All studies of a command, those of fits first, and where they are kept.
 
     Attributes:
         streams: Cut after the year that is scored.
         stand_ins: Real stream to why its twin was taken.
     """
 
-    specs: tuple[StudySpec, ...]
+    specs: tuple[FitStudy | StrategyStudy, ...]
     streams: dict[str, Stream]
     stand_ins: dict[str, str]
     out: Path
@@ -95,6 +50,7 @@ def plan_tuning(
     streams: Sequence[str] = (),
     backbones: Sequence[str] = (),
     detectors: Sequence[str] = (),
+    strategies: Sequence[str] = (),
     search: Search = "tpe",
     trials: int | None = None,
     seeds: int | None = None,
@@ -115,6 +71,7 @@ def plan_tuning(
         streams: By name.
         backbones: By name.
         detectors: Expressions; parameters that are given are not searched.
+        strategies: The same. Those that have something to search are tuned themselves, and the fit is not.
         search: The full grid, or TPE between its ends.
         trials: In all; the whole grid, or 50 with TPE.
         seeds: Fits that a setting is averaged over; the budget's otherwise.
@@ -127,49 +84,69 @@ def plan_tuning(
         real_only: Whether an absent stream is an error.
         offline: Whether nothing is downloaded.
     """
-    axes = load_suite(suite).override(streams=tuple(streams), backbones=tuple(backbones), detectors=tuple(detectors))
-    effort = _effort(budget, seeds, search, trials)
+    axes = load_suite(suite).override(
+        streams=tuple(streams), backbones=tuple(backbones), detectors=tuple(detectors), strategies=tuple(strategies)
+    )
+    effort = effort_of(budget, seeds, search, trials)
     check_target(out, name)
     for backbone in axes.backbones:
         all_backbones.get(backbone)
     opened, stand_ins = open_streams(axes.streams, data_dir, real_only=real_only, offline=offline)
     cut = {key: validation_part(stream) for key, stream in opened.items()}
-    specs = [
-        _spec(key, stream, setting, backbone, head, found, effort, usable)
-        for key, stream in cut.items()
-        for setting, _ in chain_settings(axes)
-        for usable in [usable_metric(stream, setting, metric)]
-        for backbone in axes.backbones
-        for head, found in _by_head(axes.detectors_of(backbone), key, setting.build().split, backbone).items()
-    ]
+    specs = _specs(axes, cut, effort, metric, load_presets(out) if out.exists() else None)
     if not specs:
         raise UsageError("good(auto) chooses its detector and alpha while it runs; name a detector to tune")
     place = storage or f"sqlite:///{(out.parent / 'tuning.db').resolve()}"
-    return Tuning(tuple(specs), cut, stand_ins, out, name, place, prune)
+    return Tuning(specs, cut, stand_ins, out, name, place, prune)
 
 
-class _Effort(NamedTuple):
-    """How much is searched, and how; trials are None unless asked for."""
-
-    budget: Budget
-    seeds: int
-    search: Search
-    trials: int | None
-
-
-def _effort(budget: str, seeds: int | None, search: Search, trials: int | None) -> _Effort:
-    limit = budget_of(budget)
-    count = limit.seeds if seeds is None else seeds
-    for option, value in (("--seeds", count), ("--trials", trials)):
-        if value is not None and value < 1:
-            raise UsageError(f"{option} {value}: at least one is needed")
-    return _Effort(limit, count, search, trials)
+def _specs(
+    axes: Suite, streams: Mapping[str, Stream], effort: Effort, metric: Metric | None, presets: PresetFile | None
+) -> tuple[FitStudy | StrategyStudy, ...]:
+    requests = chain_requests(axes)
+    searched = [one for one in requests if one.setting.strategy.name and strategy_space(one.asked)]
+    # The first fit of a stream does not depend on its strategy: one search is for all that have nothing to search.
+    plain = list(dict.fromkeys(one.setting.protocol for one in requests if one not in searched))
+    fits = _fits(axes, streams, plain, effort, metric)
+    return *fits, *_strategies(axes, streams, searched, effort, metric, presets)
 
 
-def _by_head(texts: Sequence[str], stream: str, split: str, backbone: str) -> dict[str, tuple[Candidates, ...]]:
+def _fits(
+    axes: Suite,
+    streams: Mapping[str, Stream],
+    settings: Sequence[ProtocolSetting],
+    effort: Effort,
+    metric: Metric | None,
+) -> Iterator[FitStudy]:
+    for (key, stream), setting in product(streams.items(), settings):
+        usable = usable_metric(stream, setting, metric)
+        for backbone in axes.backbones:
+            for head, found in _by_head(axes, key, setting, backbone).items():
+                yield plan_fit(key, stream, setting, backbone, head, found, effort, usable)
+
+
+def _strategies(
+    axes: Suite,
+    streams: Mapping[str, Stream],
+    requests: Sequence[ChainRequest],
+    effort: Effort,
+    metric: Metric | None,
+    presets: PresetFile | None,
+) -> Iterator[StrategyStudy]:
+    for (key, stream), request in product(streams.items(), requests):
+        usable = usable_metric(stream, request.setting.protocol, metric)
+        for backbone in axes.backbones:
+            found = _by_head(axes, key, request.setting.protocol, backbone)
+            if found:
+                study = plan_strategy(key, stream, request, backbone, found, effort, usable)
+                yield settled(study, stream, presets)
+
+
+def _by_head(axes: Suite, stream: str, setting: ProtocolSetting, backbone: str) -> dict[str, tuple[Candidates, ...]]:
     """Detectors by head; `good(auto)` chooses while it runs and is left out."""
     heads: dict[str, tuple[Candidates, ...]] = {}
-    for text in texts:
+    split = setting.build().split
+    for text in axes.detectors_of(backbone):
         if parse(text) == parse("good(auto)"):
             continue
         found = candidates(text, stream, split, backbone)
@@ -177,67 +154,3 @@ def _by_head(texts: Sequence[str], stream: str, split: str, backbone: str) -> di
         if found not in heads.get(head, ()):
             heads[head] = (*heads.get(head, ()), found)
     return heads
-
-
-def _spec(
-    name: str,
-    stream: Stream,
-    setting: ProtocolSetting,
-    backbone: str,
-    head: str,
-    detectors: tuple[Candidates, ...],
-    effort: _Effort,
-    metric: Metric,
-) -> StudySpec:
-    budget, seeds, search, trials = effort
-    split = setting.build().split
-    base = preset(name, split, backbone, head)
-    space = fit_space(split, backbone, base, budget)
-    points = size(space)
-    if search == "grid":
-        if trials is None and points > MAX_POINTS:
-            raise UsageError(
-                f"the grid of {backbone} on {name} has {points} points; give --trials N to try N of them "
-                f"(--trials {points} for all), or --search tpe"
-            )
-        trials = min(trials or points, points)
-    checksum = stream_checksum(stream)
-    described = {
-        "fit": _fit_key(stream, setting, backbone, head, base, checksum),
-        "detectors": [asdict(one) for one in detectors],
-        "sources": [answer_digest(parse(one.plain)) for one in detectors],
-        "metric": metric,
-        "budget": asdict(budget),
-        "seeds": seeds,
-        "search": search,
-        "space": space,
-        "format": _FORMAT,
-    }
-    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
-    return StudySpec(
-        name=f"tune-{digest[:16]}",
-        stream=name,
-        split=split,
-        protocol=setting,
-        backbone=backbone,
-        head=head,
-        detectors=detectors,
-        base=base,
-        space=space,
-        points=points,
-        metric=metric,
-        budget=budget,
-        seeds=seeds,
-        search=search,
-        trials=trials or TPE_TRIALS,
-        checksum=checksum,
-    )
-
-
-def _fit_key(stream: Stream, setting: ProtocolSetting, backbone: str, head: str, base: Preset, checksum: str) -> str:
-    """What determines a fit apart from what is searched: data, protocol, sources, versions."""
-    parameters = tuple(sorted(base.backbone.items()))
-    training = base.training
-    chain = ChainSpec(stream.name, None, setting, backbone, head, parameters, training.epochs, training.lr, 0)
-    chain = replace(chain, steps=training.steps, warm_steps=training.warm_steps)
-    return unit_key(chain, checksum, stream.times[-1], "", "")

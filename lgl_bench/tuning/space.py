@@ -1,7 +1,7 @@
 """What is searched: the paper's grids, within a budget.
 
 Parameters of the fit are searched trial by trial. Parameters of detectors (ODIN's eps and temperature, GOOD's alpha)
-need no fit of their own, so every trial scores all of them.
+need no fit of their own, so every trial scores all of them. Strategies declare their grids themselves.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from lgl_bench.core.expressions import Expression, complete, parse
+from lgl_bench.core.expressions import Constant, Expression, complete, parse
 from lgl_bench.detectors import detectors
 from lgl_bench.detectors.variants import variants
 from lgl_bench.plans.budget import Budget
 from lgl_bench.plans.paper_presets import Preset, detector_preset, good_preset, grid
+from lgl_bench.strategies import strategies
 
 if TYPE_CHECKING:
     import optuna
 
 Search: TypeAlias = Literal["grid", "tpe"]
 Space: TypeAlias = dict[str, tuple[float, ...]]
+Value = TypeVar("Value", bound=Constant)
 _WHOLE = {"layers", "hidden", "heads", "r", "epochs"}
 _LOG = {"hidden", "heads", "lr"}
 
@@ -45,7 +47,15 @@ def fit_space(split: str, backbone: str, base: Preset, budget: Budget) -> Space:
     }
 
 
-def size(space: Space) -> int:
+def strategy_space(asked: str) -> dict[str, tuple[Constant, ...]]:
+    """Values of each parameter of a strategy that its expression does not give; empty if there is nothing to search."""
+    expression = parse(asked)
+    given = dict(expression.parameters)
+    declared = strategies.get(expression.name).grid
+    return {name: tuple(values) for name, values in declared.items() if name not in given}
+
+
+def size(space: Mapping[str, tuple[Value, ...]]) -> int:
     """Points of the full grid."""
     return math.prod(len(values) for values in space.values())
 
@@ -61,12 +71,12 @@ def _point(preset: Preset) -> dict[str, float]:
     return {**preset.backbone, "epochs": preset.training.epochs, "lr": preset.training.lr}
 
 
-def fixed(space: Space) -> dict[str, float]:
+def fixed(space: Mapping[str, tuple[Value, ...]]) -> dict[str, Value]:
     """Parameters with one value only: nothing is suggested for them."""
     return {name: values[0] for name, values in space.items() if len(values) == 1}
 
 
-def free(space: Space) -> Space:
+def free(space: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
     """Parameters that are searched."""
     return {name: values for name, values in space.items() if len(values) > 1}
 

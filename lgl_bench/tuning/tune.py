@@ -1,4 +1,4 @@
-"""Tuning: an Optuna study for each stream, backbone and head, scored on validation tasks only.
+"""Tuning: an Optuna study for each stream, backbone and head or strategy, scored on validation tasks only.
 
 A study's name is a hash of what determines it, so the same command goes on where it stopped, on one machine or on
 many that share a storage. What a trial suggests depends on its rank and on the trials before it, not on when a process
@@ -9,25 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.seeds import derive
-from lgl_bench.core.versions import versions
-from lgl_bench.plans.preset_file import DetectorEntry, FitEntry, Tuned, write_presets
+from lgl_bench.plans.preset_entries import FitEntry, StrategyEntry
+from lgl_bench.plans.preset_file import load_presets, write_presets
 from lgl_bench.runs.isolation.requests import use_threads
-from lgl_bench.runs.scoring import Method
 from lgl_bench.streams.stream import Stream
-from lgl_bench.tuning.objective import score_setting
-from lgl_bench.tuning.plan import StudySpec, Tuning
-from lgl_bench.tuning.space import free, suggest
+from lgl_bench.tuning.entries import fit_entry, strategy_entry
+from lgl_bench.tuning.fit_study import FitStudy
+from lgl_bench.tuning.plan import Tuning
+from lgl_bench.tuning.space import free
+from lgl_bench.tuning.strategy_study import StrategyStudy, settled
 from lgl_bench.tuning.study import open_storage, run_study
 
 if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
-OnTrial = Callable[[StudySpec, int, float | None], None]
+Spec: TypeAlias = FitStudy | StrategyStudy
+OnTrial = Callable[[Spec, int, float | None], None]
 """Called with a study, its trials so far and the best value."""
 
 
@@ -42,11 +44,11 @@ class StudyResult:
         entry: What goes into the preset file; None if every trial failed.
     """
 
-    spec: StudySpec
+    spec: Spec
     completed: int
     pruned: int
     failed: dict[str, int]
-    entry: FitEntry | None
+    entry: FitEntry | StrategyEntry | None
 
 
 def run_tuning(tuning: Tuning, on_trial: OnTrial | None = None) -> list[StudyResult]:
@@ -62,8 +64,11 @@ def run_tuning(tuning: Tuning, on_trial: OnTrial | None = None) -> list[StudyRes
     return results
 
 
-def _run(tuning: Tuning, spec: StudySpec, storage: optuna.storages.RDBStorage, on_trial: OnTrial | None) -> StudyResult:
+def _run(tuning: Tuning, spec: Spec, storage: optuna.storages.RDBStorage, on_trial: OnTrial | None) -> StudyResult:
     stream = tuning.streams[spec.stream]
+    if isinstance(spec, StrategyStudy):
+        # Fits that were tuned before it, by this command or another, are what it stands on.
+        spec = settled(spec, stream, load_presets(tuning.out) if tuning.out.exists() else None)
 
     def report(trials: Sequence[FrozenTrial]) -> None:
         if on_trial is not None:
@@ -74,7 +79,7 @@ def _run(tuning: Tuning, spec: StudySpec, storage: optuna.storages.RDBStorage, o
     return _result(spec, trials)
 
 
-def _sampler(spec: StudySpec) -> Callable[[int], optuna.samplers.BaseSampler]:
+def _sampler(spec: Spec) -> Callable[[int], optuna.samplers.BaseSampler]:
     import optuna
 
     def sampler(rank: int) -> optuna.samplers.BaseSampler:
@@ -87,19 +92,18 @@ def _sampler(spec: StudySpec) -> Callable[[int], optuna.samplers.BaseSampler]:
     return sampler
 
 
-def _seed(spec: StudySpec, *axes: int) -> int:
-    # Not of the study's name, which covers code: an edited comment must not draw other settings.
-    fixed = (spec.stream, spec.split, spec.backbone, spec.head, spec.metric, spec.search, spec.seeds)
-    return derive(0, "tune", *fixed, *axes) % 2**32
+def _seed(spec: Spec, *axes: int) -> int:
+    return derive(0, "tune", *spec.seed_axes, *axes) % 2**32
 
 
-def _objective(spec: StudySpec, stream: Stream, prune: bool) -> Callable[[optuna.Trial], float]:
+def _objective(spec: Spec, stream: Stream, prune: bool) -> Callable[[optuna.Trial], float]:
     import optuna
 
     def objective(trial: optuna.Trial) -> float:
-        preset = spec.at(suggest(trial, spec.space, spec.search))
+        point = spec.suggest(trial)
+        setting = spec.at(point)
         for other in trial.study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)):
-            if spec.at(other.params) == preset:
+            if spec.at(other.params) == setting:
                 # A fit is deterministic: the same setting has the same value.
                 assert other.value is not None
                 trial.set_user_attr("chosen", other.user_attrs["chosen"])
@@ -110,11 +114,8 @@ def _objective(spec: StudySpec, stream: Stream, prune: bool) -> Callable[[optuna
             if trial.should_prune():
                 raise optuna.TrialPruned
 
-        method = Method(spec.backbone, spec.head, preset, ())
         try:
-            scored = score_setting(
-                stream, spec.protocol, spec.metric, method, spec.detectors, spec.seeds, report if prune else None
-            )
+            scored = spec.score(stream, point, report if prune else None)
         except optuna.TrialPruned:
             raise
         except Exception as error:  # a plugin may raise anything; only its own trial fails
@@ -130,7 +131,7 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, LglBenchError) else f"{type(error).__name__}: {error}"
 
 
-def _result(spec: StudySpec, trials: Sequence[FrozenTrial]) -> StudyResult:
+def _result(spec: Spec, trials: Sequence[FrozenTrial]) -> StudyResult:
     from optuna.trial import TrialState
 
     complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
@@ -140,37 +141,11 @@ def _result(spec: StudySpec, trials: Sequence[FrozenTrial]) -> StudyResult:
         if trial.state == TrialState.FAIL:
             reason = trial.user_attrs.get("reason", "its process was killed again and again")
             failed[reason] = failed.get(reason, 0) + 1
-    best = max(complete, key=lambda trial: (trial.value, -trial.number), default=None)
-    entry = None if best is None else _entry(spec, best, len(complete) + pruned)
-    return StudyResult(spec, len(complete), pruned, failed, entry)
+    best = max(complete, key=lambda trial: (trial.value, *spec.preference(trial)), default=None)
+    return StudyResult(spec, len(complete), pruned, failed, _entry(spec, best, len(complete) + pruned))
 
 
-def _entry(spec: StudySpec, best: FrozenTrial, trials: int) -> FitEntry:
-    preset = spec.at(best.params)
-    counts = [one.count for one in spec.detectors]
-    chosen = [
-        DetectorEntry(expression=expression, auroc=auroc, candidates=count)
-        for (expression, auroc), count in zip(best.user_attrs["chosen"], counts, strict=False)
-    ]
-    assert best.value is not None
-    return FitEntry(
-        stream=spec.stream,
-        split=spec.split,
-        backbone=spec.backbone,
-        head=spec.head,
-        epochs=preset.training.epochs,
-        lr=preset.training.lr,
-        parameters=preset.backbone,
-        studies={spec.name: trials},
-        detectors=tuple(chosen),
-        tuned=Tuned(
-            metric=spec.metric,
-            value=best.value,
-            seeds=spec.seeds,
-            budget=spec.budget.name,
-            search=spec.search,
-            protocol=spec.protocol.name,
-            checksum=spec.checksum,
-            **versions("lgl_bench"),
-        ),
-    )
+def _entry(spec: Spec, best: FrozenTrial | None, trials: int) -> FitEntry | StrategyEntry | None:
+    if best is None:
+        return None
+    return strategy_entry(spec, best, trials) if isinstance(spec, StrategyStudy) else fit_entry(spec, best, trials)

@@ -46,10 +46,28 @@ def test_the_command_tunes_prints_and_writes_a_preset_and_goes_on(tmp_path):
     again = tune("--detector", "gdoc")
     assert again.exit_code == 0, again.output
     header, row, *_ = again.stdout.splitlines()
-    assert " ".join(header.split()) == "stream backbone head metric value completed pruned failed fit detectors"
+    assert " ".join(header.split()) == (
+        "stream backbone head strategy metric value completed pruned failed found detectors"
+    )
     assert row.split()[:4] == ["small", "mlp", "gdoc", "auroc"] and f"epochs={budget('smoke').caps.steps}" in row
     assert "runs/tune/smoke.toml" in again.stdout
     assert load_presets(tmp_path / "runs" / "tune" / "smoke.toml") == file
+
+
+def test_a_strategy_is_tuned_by_name_and_shown_with_what_was_found(tmp_path):
+    given = ("--detector", "msp", "--strategy", "replay(pick=mean)")
+    result = tune(*given, "--json")
+    assert result.exit_code == 0, result.output
+    strategy = "replay(balance=auto,graph=all,pick=mean)"
+    assert f"small mlp {strategy}: grid, 2 trials of 1 seeds, scored by auroc; the full grid has 3" in result.stderr
+    (study,) = json.loads(result.stdout)["studies"]
+    assert (study["strategy"], study["head"], study["completed"]) == (strategy, "softmax", 2)
+    (entry,) = load_presets(tmp_path / "runs" / "tune" / "smoke.toml").strategies
+    assert study["entry"]["parameters"] == entry.parameters
+
+    again = tune(*given)
+    row = again.stdout.splitlines()[1].split()
+    assert row[:5] == ["small", "mlp", "softmax", strategy, "auroc"] and f"size={entry.parameters['size']}" in row
 
 
 def test_a_study_without_a_trial_that_succeeds_ends_with_exit_code_1_and_the_reason(tmp_path):
@@ -71,6 +89,7 @@ def test_a_study_without_a_trial_that_succeeds_ends_with_exit_code_1_and_the_rea
     [
         (("--search", "grid", "--trials", "0"), 2, "--trials 0: at least one"),
         (("--detector", "odn"), 2, "did you mean 'odin'"),
+        (("--strategy", "repaly"), 2, "did you mean 'replay'"),
         (("--stream", "smal"), 2, "did you mean 'small'"),
         (("--storage", "nodatabase://me:secret@x"), 3, "nodatabase://... cannot be opened"),
         (("--out", "paper.toml"), 2, "would pass for the paper's own preset"),

@@ -12,7 +12,7 @@ from lgl_bench.detectors import detectors
 from lgl_bench.detectors.variants import variants
 from lgl_bench.plans.budget import BUDGETS
 from lgl_bench.plans.plan import make_plan
-from lgl_bench.plans.preset_file import skeleton
+from lgl_bench.plans.preset_entries import skeleton
 from lgl_bench.plans.suite import load_suite
 from lgl_bench.runs.answer_digests import answer_digest
 from lgl_bench.streams import catalogue

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
-from lgl_bench.core.expressions import parse
-from lgl_bench.plans.preset_file import DetectorEntry, FitEntry, check_target, load_presets, write_presets
+from lgl_bench.core.expressions import complete, parse
+from lgl_bench.plans.preset_entries import DetectorEntry, FitEntry, StrategyEntry
+from lgl_bench.plans.preset_file import check_target, load_presets, write_presets
+from lgl_bench.strategies import strategies
 
 ON = ("small", "temporal", "gcn")
 WHERE = (*ON, "softmax")
@@ -18,6 +20,17 @@ def entry(**given) -> FitEntry:
 
 def detector(expression: str, **given) -> DetectorEntry:
     return DetectorEntry(expression=expression, **given)
+
+
+def strategy(text: str, studies: dict[str, int] | None = None, **parameters) -> StrategyEntry:
+    where = {"stream": "small", "split": "temporal", "backbone": "gcn"}
+    return StrategyEntry(**where, strategy=text, parameters=parameters, studies=studies or {})
+
+
+def taken(file, text: str, on=ON) -> dict | None:
+    asked = parse(text)
+    found = file.strategy(*on, asked, complete(asked, strategies))
+    return None if found is None else found.parameters
 
 
 HAND_WRITTEN = """
@@ -55,13 +68,13 @@ def test_a_fit_of_the_file_is_a_preset_under_the_name_of_the_file(hand_written):
 
 
 def test_trials_of_all_searches_add_up(hand_written):
-    assert hand_written.trials_of(*WHERE) == hand_written.trials == 12
+    assert hand_written.entry(*WHERE).trials == hand_written.trials == 12
 
 
 @pytest.mark.parametrize("i", range(4))
 def test_what_the_file_does_not_name_is_none(hand_written, i):
     other = tuple("else" if j == i else part for j, part in enumerate(WHERE))
-    assert hand_written.fit(*other) is None and hand_written.trials_of(*other) == 0
+    assert hand_written.fit(*other) is None and hand_written.entry(*other) is None
     if i < 3:
         assert hand_written.detector(*other[:3], "odin") is None
     assert hand_written.detector(*ON, "energy") is None
@@ -110,9 +123,9 @@ def test_new_entries_join_those_of_an_existing_file(path):
 def test_an_entry_that_is_tuned_again_keeps_the_trials_of_the_search_before(path):
     write_presets(path, [entry(studies={"tune-1": 4})])
     write_presets(path, [entry(studies={"tune-2": 10}, lr=0.1)])
-    assert load_presets(path).trials_of(*WHERE) == 14
+    assert load_presets(path).entry(*WHERE).trials == 14
     write_presets(path, [entry(studies={"tune-2": 12}, lr=0.1)])
-    assert load_presets(path).trials_of(*WHERE) == 16, "the same search went on"
+    assert load_presets(path).entry(*WHERE).trials == 16, "the same search went on"
 
 
 def test_detectors_tuned_on_another_fit_go_with_it_and_those_on_the_same_stay(path):
@@ -195,3 +208,36 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_the_data(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match="cannot be written"):
         write_presets(tmp_path / "file" / "mine.toml", [entry()])
+
+
+def test_a_strategy_takes_the_entry_that_says_most_of_it_unless_it_gives_a_value_itself(path):
+    entries = [
+        strategy("replay", size=500),
+        strategy("replay(pick=mean)", size=50),
+        strategy("twp", loss=1.0, topology=2.0),
+    ]
+    file = write_presets(path, entries)
+    assert load_presets(path) == file
+    assert taken(file, "replay") == taken(file, "replay(pick=random)") == {"size": 500}
+    assert taken(file, "replay(pick=mean)") == {"size": 50}
+    assert taken(file, "replay(size=200)") is None and taken(file, "ewc") is None
+    assert taken(file, "twp(loss=1)") is None, "the other value was found together with another one"
+    assert taken(file, "twp(gradient=0)") == {"loss": 1.0, "topology": 2.0}
+    assert taken(file, "replay", ("small", "temporal", "mlp")) is None
+
+
+def test_fits_and_strategies_are_added_side_by_side_and_trials_of_a_strategy_add_up(path):
+    write_presets(path, [strategy("replay", {"tune-1": 3}, size=500)])
+    write_presets(path, [entry()])
+    file = write_presets(path, [strategy("replay", {"tune-2": 2}, size=50), strategy("ewc", strength=1.0)])
+    assert [one.strategy for one in file.strategies] == ["ewc", "replay"] and len(file.fits) == 1
+    assert file.strategies[1].parameters == {"size": 50} and file.strategies[1].trials == 5
+    assert file.trials == 9
+
+
+def test_a_strategy_that_is_there_twice_is_refused(path):
+    text = '[[strategies]]\nstream = "a"\nsplit = "temporal"\nbackbone = "gcn"\n'
+    text += 'strategy = "{}"\nparameters = {{ size = 5 }}\n'
+    path.write_text('name = "x"\n' + text.format("replay") + text.format("Replay()"), encoding="utf-8")
+    with pytest.raises(UsageError, match="a, temporal, gcn, strategy, replay is there twice"):
+        load_presets(path)

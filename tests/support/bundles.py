@@ -75,9 +75,9 @@ def base(tmp_path_factory) -> SimpleNamespace:
     plugin = folder / "margin.py"
     plugin.write_text(PLUGIN, encoding="utf-8")
 
-    def carry_out(name: str, suite: str = "smoke", seeds: int = 2, **axes) -> Path:
+    def carry_out(name: str, suite: str = "smoke", seeds: int = 2, preset: Path | None = None, **axes) -> Path:
         axes = {"streams": ["small"], "backbones": ["gcn"], **axes}
-        settings = Settings(folder / name, data_dir=folder / "data", offline=True)
+        settings = Settings(folder / name, data_dir=folder / "data", offline=True, preset=preset)
         with pytest.MonkeyPatch.context() as patch:
             in_this_process(patch)
             plan, streams = plan_run(suite, settings, budget="smoke", seeds=seeds, **axes)

@@ -16,8 +16,8 @@ from lgl_bench.protocols.splits import TEST
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.scoring import Method
+from lgl_bench.tuning import fit_study
 from lgl_bench.tuning import objective as tune_score
-from lgl_bench.tuning import plan as tune_plan
 from lgl_bench.tuning.space import candidates
 from tests.support.answers import aurocs
 from tests.support.graphs import small_stream
@@ -30,7 +30,7 @@ def test_scrambled_test_vertices_of_a_static_graph_give_the_same_values(tune, mo
     other = scrambled(stream, np.flatnonzero(stream.split == TEST))
     asked = {"suite": "planetoid", "metric": metric, "trials": 1}
     # The checksum is that of the whole graph, so the name and with it the suggestions would differ.
-    monkeypatch.setattr(tune_plan, "stream_checksum", lambda stream: "")
+    monkeypatch.setattr(fit_study, "stream_checksum", lambda stream: "")
     first, second = tune("a", stream=stream, **asked), tune("b", stream=other, **asked)
     assert first.spec.metric == metric
     assert tune.values("a") == tune.values("b") and first.entry == second.entry

@@ -16,6 +16,7 @@ from lgl_bench.pipeline import plan_run
 from lgl_bench.plans.preset_file import load_presets
 from lgl_bench.runs.options import Settings
 from lgl_bench.training.trainer import Fit
+from lgl_bench.tuning import fit_study
 from lgl_bench.tuning import objective as tune_score
 from lgl_bench.tuning import plan as tune_plan
 from tests.support.graphs import small_stream
@@ -47,7 +48,7 @@ def test_a_leak_of_later_years_would_show_in_the_values(tune, monkeypatch):
 
 def test_a_grid_visits_every_point_once_and_then_rests(tune, monkeypatch):
     tiny = {"layers": (2.0, 3.0), "hidden": (4.0,), "dropout": (0.5,), "lr": (0.02, 0.05, 0.1), "epochs": (3.0,)}
-    monkeypatch.setattr(tune_plan, "fit_space", lambda *_: tiny)
+    monkeypatch.setattr(fit_study, "fit_space", lambda *_: tiny)
     found = tune(search="grid", trials=None)
     assert found.spec.points == found.completed == tune.fits == 6
     points = {tuple(sorted(trial.params.items())) for trial in tune.trials()}
@@ -106,7 +107,7 @@ def test_a_trial_that_was_killed_is_tried_again_and_the_study_ends_as_an_undistu
 
 def test_a_setting_that_was_tried_is_not_fitted_again(tune, monkeypatch):
     tiny = {"layers": (2.0,), "hidden": (4.0,), "dropout": (0.5,), "lr": (0.1,), "epochs": (3.0,)}
-    monkeypatch.setattr(tune_plan, "fit_space", lambda *_: tiny)
+    monkeypatch.setattr(fit_study, "fit_space", lambda *_: tiny)
     found = tune(trials=4)
     assert tune.fits == 1 and found.completed == 4
     assert len({value for _, value in tune.values()}) == 1 and found.entry.detectors
@@ -162,7 +163,7 @@ def test_the_preset_says_how_it_came_about_and_counts_the_trials(tune):
     found = tune(trials=3, detectors=["good(msp)"], name="best")
     file = load_presets(tune.folder / "out" / "mine.toml")
     assert file.name == "best" and file.fits == (found.entry,)
-    assert file.trials_of("small", "temporal", "gcn", "softmax") == 3
+    assert file.entry("small", "temporal", "gcn", "softmax").trials == 3
     (entry,) = file.fits
     assert entry.studies == {found.spec.name: 3}
     assert (entry.tuned.metric, entry.tuned.budget, entry.tuned.search, entry.tuned.seeds) == (

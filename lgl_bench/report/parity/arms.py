@@ -14,7 +14,8 @@ from typing import Any
 from lgl_bench.core.expressions import build, parse
 from lgl_bench.detectors import detectors, head_of
 from lgl_bench.plans.paper_presets import Preset
-from lgl_bench.plans.preset_file import DetectorEntry, FitEntry, write_presets
+from lgl_bench.plans.preset_entries import DetectorEntry, FitEntry
+from lgl_bench.plans.preset_file import write_presets
 from lgl_bench.report.parity.cells import GOOD, TRANSDUCTIVE, Cell, paper_expressions, paper_preset
 from lgl_bench.report.parity.switches import Switch, parity_folder
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
@@ -15,10 +15,11 @@ from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.plan import Plan, threshold_texts
 from lgl_bench.plans.plan_file import Description
 from lgl_bench.plans.plugin_facts import protocol_facts
-from lgl_bench.plans.settings import ChainSetting, chain_settings
+from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests
 from lgl_bench.plans.suite import comes_from_shipped, suites
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.provenance import provenance
+from lgl_bench.strategies import strategies
 from lgl_bench.streams.catalogue import TWIN, is_twin
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
@@ -35,14 +36,14 @@ def check_plan(plan: Plan, description: Description) -> list[str]:
     if len(wanted) != len(plan.rows):
         raise BundleError(f"plan.json: its suite asks for {len(wanted)} rows; it has {len(plan.rows)}")
     unknown: set[str] = set()
-    for (methods, text), row in zip(wanted, plan.rows, strict=True):
+    for one, row in zip(wanted, plan.rows, strict=True):
+        text, methods = one.text, one.methods_of(row)
         place = f"plan.json: the row {row.detector} on {row.stream}, {row.backbone}"
-        here = (row.stream, row.protocol, row.strategy, row.backbone, row.parameters)
-        if here != (methods.stream, methods.protocol, methods.strategy, methods.backbone, methods.parameters):
-            raise BundleError(f"{place}: the suite has {text} on {methods.stream}, {methods.backbone} here")
+        if methods is None:
+            raise BundleError(f"{place}{row.strategy.name and ', '}{row.strategy.name}: the suite has {one} here")
         try:
             beside = (other for other in plan.rows if _shares_fits(other, row))
-            right = methods.row(text, trained_heads(beside)) if not is_tuned(row) else None
+            right = methods.row(text, trained_heads(beside)) if not row.tuned else None
         except UnknownNameError:
             right = None
             unknown.add(text)
@@ -54,7 +55,7 @@ def check_plan(plan: Plan, description: Description) -> list[str]:
             _check_by_name(row, text, place)
     notes += [f"{text}: not available here, so its row is known by name and answers only" for text in sorted(unknown)]
     _check_parameters(plan)
-    tuned = sorted({row.preset for row in plan.rows if is_tuned(row)})
+    tuned = sorted({row.preset for row in plan.rows if row.tuned})
     return notes + [f"parameters of the preset '{name}' are taken as they were sent" for name in tuned]
 
 
@@ -90,40 +91,68 @@ def check_keys(plan: Plan, streams: dict[str, Stream], made: dict[str, str]) -> 
     return notes + ([f"{other} keys of fits were made by other code or versions and are taken as names"] * bool(other))
 
 
-def is_tuned(row: MethodRow) -> bool:
-    """Whether a row's parameters come from a file of its submitter."""
-    return not row.preset.startswith("paper")
-
-
 def _shares_fits(other: MethodRow, row: MethodRow) -> bool:
     """Whether another row trains on the same stream and backbone, so that a detector of any head can use its fits."""
     one, two = ((each.stream, each.protocol, each.strategy, each.backbone) for each in (other, row))
     return one == two
 
 
-def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A row that the suite asks for."""
+
+    methods: Methods
+    text: str
+    request: ChainRequest
+
+    def __str__(self) -> str:
+        where = (self.methods.stream, self.methods.backbone, self.methods.strategy.name)
+        return f"{self.text} on {', '.join(filter(None, where))}"
+
+    def methods_of(self, row: MethodRow) -> Methods | None:
+        """The methods with the strategy of a row; None if it is not the row that is asked for.
+
+        Values that the suite does not give may come from somebody's own preset. Of a strategy that is not available
+        nobody knows its defaults.
+        """
+        mine, setting = self.methods, ChainSetting(row.protocol, row.strategy)
+        if (row.stream, row.backbone, row.parameters) != (mine.stream, mine.backbone, mine.parameters):
+            return None
+        free = row.tuned or plugin_name(self.request.asked) not in strategies
+        if setting != self.request.setting and not (free and self.request.allows(setting)):
+            return None
+        return replace(mine, protocol=row.protocol, strategy=row.strategy)
+
+
+def _wanted_rows(plan: Plan) -> list[_Wanted]:
     suite = plan.suite
     sweeps = [tuple(zip(suite.sweep, values, strict=True)) for values in product(*suite.sweep.values())]
     found = []
-    settings = _settings(plan)
-    for stream, setting, backbone, swept in product(plan.checksums, settings, suite.backbones, sweeps):
-        protocol, strategy = setting
-        split = protocol_facts(protocol, plan.plugins).split
-        methods = Methods(suite, stream, protocol, strategy, split, backbone, swept, None)
-        first = strategy == settings[0].strategy
-        found += [(methods, text) for text in row_texts(suite, backbone, swept, floor=first)]
+    splits = max(1, len(suite.split))
+    for stream in plan.checksums:
+        requests = {backbone: _requests(plan, stream, backbone) for backbone in suite.backbones}
+        for i, backbone, swept in product(range(splits * len(suite.strategies)), suite.backbones, sweeps):
+            request = requests[backbone][i]
+            protocol, strategy = request.setting
+            split = protocol_facts(protocol, plan.plugins).split
+            methods = Methods(suite, stream, protocol, strategy, split, backbone, swept, None)
+            texts = row_texts(suite, backbone, swept, floor=i < splits)
+            found += [_Wanted(methods, text, request) for text in texts]
     return found
 
 
-def _settings(plan: Plan) -> list[ChainSetting]:
+def _requests(plan: Plan, stream: str, backbone: str) -> list[ChainRequest]:
     """The protocol of the suite with its strategies; as the bundle has them, once for each split, if it is a plugin."""
     suite = plan.suite
     if suite.protocol in protocols:
-        return chain_settings(suite, plan.plugins)
-    found = list(dict.fromkeys(ChainSetting(chain.protocol, chain.strategy) for chain in plan.units))
-    if [setting.protocol.split for setting in found] != list(suite.split or (None,)) * len(suite.strategies):
+        return chain_requests(suite, plan.plugins)
+    chains = (chain for chain in plan.units if (chain.stream, chain.backbone) == (stream, backbone))
+    found = list(dict.fromkeys(ChainSetting(chain.protocol, chain.strategy) for chain in chains))
+    splits = suite.split or (None,)
+    if [setting.protocol.split for setting in found] != list(splits) * len(suite.strategies):
         raise BundleError(f"plan.json: its splits are not those of the suite with the protocol {suite.protocol}")
-    return found
+    texts = [text for text in suite.strategies for _ in splits]
+    return [ChainRequest(text, setting) for text, setting in zip(texts, found, strict=True)]
 
 
 def _check_thresholds(plan: Plan) -> list[str]:
@@ -179,7 +208,7 @@ def _check_by_name(row: MethodRow, text: str, place: str) -> None:
 def _check_parameters(plan: Plan) -> None:
     """Parameters of the paper's presets within the budget; those of somebody's own preset within the budget too."""
     tuned = {
-        (row.stream, row.backbone, candidate.head) for row in plan.rows if is_tuned(row) for candidate in row.candidates
+        (row.stream, row.backbone, candidate.head) for row in plan.rows if row.tuned for candidate in row.candidates
     }
     needed = {
         chain for row in plan.rows for candidate in row.candidates for chain in plan.chains_of(row, candidate.head)
