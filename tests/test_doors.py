@@ -38,7 +38,7 @@ DOORS: dict[str, tuple[Callable[[str], bool], tuple[str, ...]]] = {
         (*TABLE, "grading/", "leaderboard/aggregate.py"),
     ),
     "fact column": (lambda text: text in FACTS_OF_A_BOARD, TABLE),
-    "fit.json": (lambda text: "fit.json" in text, ("runs/records.py", "runs/store.py")),
+    "fit.json": (lambda text: "fit.json" in text, ("runs/records.py", "runs/fit_files.py")),
     "leaderboard.csv": (lambda text: "leaderboard.csv" in text, ("leaderboard/table/names.py",)),
     "years.parquet": (lambda text: "years.parquet" in text, ("grading/year_table.py",)),
 }

@@ -33,7 +33,8 @@ def _costs(group: StrategyRows) -> Any:
         points = strategy_points(group, cost, quality)
         ends = [one for one in points if one.end]
         axis.plot([one.cost for one in ends], [one.quality for one in ends], "--", color="#888888", linewidth=0.8)
-        for at, one in enumerate(points):
+        for one in points:
+            at = one.number
             colour, marker = COLOURS[at % len(COLOURS)], MARKERS[(at // len(COLOURS) + at) % len(MARKERS)]
             axis.plot([one.cost], [one.quality], marker, color=colour, label=one.strategy)
             if one.end:

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.types import Value
-from lgl_bench.metrics.emerging import YearAnswers, classification_lag, detection_delay, emerging_classes
+from lgl_bench.metrics.emerging import (
+    YearAnswers,
+    class_shares,
+    classification_lag,
+    detection_delay,
+    emergence,
+    emerging_classes,
+)
 from lgl_bench.metrics.ranking import auroc
 
 KNOWN_FIRST = Value(None, "known before it was detected")
@@ -208,3 +215,54 @@ def test_tables_that_cannot_be_read_are_refused_by_their_year():
         detection_delay([year(2000, [7], [0])])
     with pytest.raises(UsageError, match="2000 have no predicted classes"):
         classification_lag([year(2000, [7], [0])])
+
+
+def emergences(years, **given):
+    return emergence([class_shares(one) for one in years], **given)
+
+
+def test_a_class_has_emerged_when_its_accuracy_is_within_nine_tenths_of_its_final_one():
+    years = [
+        year(2000, [0, 7], [0], [0, 0]),
+        year(2001, [7] * 10, [0, 7], [7] * 3 + [0] * 7),  # known, 0.3
+        year(2003, [7] * 10, [0, 7], [7] * 9 + [0]),  # 0.9 is 0.9 of 1
+        year(2004, [7] * 4, [0, 7], [7] * 4),
+    ]
+    assert emergences(years) == {7: Value(2.0)}
+    assert emergences(years, share=0.25) == {7: Value(0.0)}
+
+
+def test_the_final_accuracy_is_that_of_the_last_year_the_class_was_scored_in():
+    years = [
+        year(2000, [0], [0], [0]),
+        year(2001, [7, 7], [0, 7], [7, 0]),
+        year(2002, [7, 7], [0, 7], [7, 7]),
+        year(2003, [7, 7], [0, 7], [7, 0]),  # it falls back to a half, which it had at once
+        year(2004, [0], [0, 7], [0]),
+    ]
+    assert emergences(years) == {7: Value(0.0)}
+
+
+def test_years_count_from_the_first_model_that_knows_the_class_however_late_its_labels_came():
+    years = [
+        year(2000, [7], [0], [0]),
+        year(2001, [7], [0], [0]),
+        year(2002, [0], [0, 7], [0]),  # known, and not scored
+        year(2005, [7], [0, 7], [7]),
+    ]
+    assert emergences(years) == {7: Value(3.0)}
+
+
+def test_a_class_that_was_known_from_the_start_does_not_emerge():
+    assert emergences([year(2000, [0], [0, 1], [0]), year(2001, [1], [0, 1], [1])]) == {}
+
+
+def test_a_class_that_is_not_recognised_at_the_end_or_never_scored_has_no_emergence():
+    years = [
+        year(2000, [0], [0], [0]),
+        year(2001, [7, 7], [0, 7, 8], [7, 7]),
+        year(2002, [7], [0, 7, 8], [0]),
+    ]
+    found = emergences(years)
+    assert found[7] == Value(None, "not recognised in the last year it was scored in")
+    assert found[8] == Value(None, "no scored vertex once it was known")

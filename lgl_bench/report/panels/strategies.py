@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,22 +33,23 @@ COSTS = (Cost("fit_seconds", "seconds of fitting", 0.1), Cost("memory_mb", "memo
 
 
 class StrategyPoint(NamedTuple):
-    """A strategy: its cost and its quality; `end` if it is one of the two ends."""
+    """A strategy: its cost and quality, whether it is one of the two ends, and its number, which has a colour."""
 
     strategy: str
     cost: float
     quality: float
     end: bool
+    number: int
 
 
 def strategy_points(group: StrategyRows, cost: Cost, quality: str) -> list[StrategyPoint]:
     """The strategies of a place with both a cost and a quality, which is the ranking AUROC or another metric."""
     found = []
-    for row in group.rows:
+    for number, row in enumerate(group.rows):
         value = row.figures[row.ranks_by if quality == "auroc" else quality].mean
         spent = getattr(row, cost.field)
         if value is not None and spent is not None:
-            found.append(StrategyPoint(row.shown_strategy, max(spent, cost.least), value, is_end(row)))
+            found.append(StrategyPoint(row.shown_strategy, max(spent, cost.least), value, is_end(row), number))
     return found
 
 
@@ -61,11 +63,14 @@ def strategy_panel(rows: Sequence[ShownRow]) -> Panel:
     )
     charts, table = [], []
     for group in strategy_rows(rows):
+        here = []
         for quality, words in (("accuracy", "accuracy"), ("auroc", f"AUROC of {group.detector}")):
             for cost in COSTS:
                 points = strategy_points(group, cost, quality)
                 if len(points) > 1:
-                    charts.append(_scatter(points, f"{group.label}: {words}", words, cost))
+                    here.append(_scatter(points, f"{group.label}: {words}", words, cost))
+        # Marks are the same in all charts of a place: one legend is enough.
+        charts += [*here[:1], *(replace(one, legend=()) for one in here[1:])]
         table += [
             (
                 *(group.label, row.strategy, row.figures["accuracy"].mean, row.figures[row.ranks_by].mean),
@@ -83,10 +88,10 @@ def strategy_panel(rows: Sequence[ShownRow]) -> Panel:
 
 def _scatter(points: Sequence[StrategyPoint], title: str, words: str, cost: Cost) -> Chart:
     series = []
-    for colour, one in enumerate(points):
+    for one in points:
         tooltip = f"{one.strategy}: {one.cost:.3g} {cost.words}, {words} {one.quality:.3f}"
         dot = Dot(one.cost, one.quality, tooltip, label=one.strategy if one.end else "")
-        series.append(Series(one.strategy, [dot], colour, "dots"))
+        series.append(Series(one.strategy, [dot], one.number, "dots"))
     ends = [Dot(one.cost, one.quality, one.strategy) for one in points if one.end]
     if len(ends) > 1:
         series.insert(0, Series("", ends, 6, dashed=True))

@@ -203,7 +203,7 @@ def _line(one: Series, xs: Scale, ys: Scale) -> str:
     parts = []
     if one.kind == "line" and len(one.dots) > 1:
         parts.append(tag("path", d=path([(xs(dot.x), ys(dot.y)) for dot in one.dots]), class_="line"))
-    size = 2.6 if len(one.dots) <= _MARKED else 1.6
+    size = 4.0 if one.kind == "dots" and len(one.dots) == 1 else 2.6 if len(one.dots) <= _MARKED else 1.6
     for dot in one.dots:
         parts.append(marker(one.colour, xs(dot.x), ys(dot.y), size, tag("title", text(dot.tooltip)), class_="dot"))
         if dot.label:

@@ -52,5 +52,12 @@ def test_the_page_lists_every_metric_as_the_registry_has_it():
         low, high = metric.range
         better, needs = "more" if metric.higher_is_better else "less", ", ".join(metric.needs)
         meaning = (metric.__doc__ or "").split("\n")[0].rstrip(".")
-        cells = (f"`{metric.name}`", f"{low:g} to {high:g}", better, needs, metric.over_years, meaning)
+        cells = (
+            f"`{metric.name}`",
+            f"{low:g} to {'any' if high is None else format(high, 'g')}",
+            better,
+            needs,
+            metric.over_years,
+            meaning,
+        )
         assert f"| {' | '.join(cells)} |\n" in text

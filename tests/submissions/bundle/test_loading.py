@@ -73,7 +73,7 @@ def test_a_file_that_is_no_record_of_a_fit_is_refused(forged, base, text, words)
 
 def test_what_grading_does_not_read_of_a_record_is_not_taken_over(forged, base):
     key = forged.plan()["fits"][1]
-    extra = {"weights": "0" * 64, "continued_from": "elsewhere", "matrix": {"1": 1.0}, "plugins": "x", "epochs": 9}
+    extra = {"weights": "0" * 64, "continued_from": "elsewhere", "matrix_row": "0" * 64, "plugins": "x", "epochs": 9}
     forged.change_json(fit_file(key), lambda fields: fields.update(extra))
     with opened(forged.seal()) as bundle:
         store = staged_store(bundle)
@@ -82,7 +82,7 @@ def test_what_grading_does_not_read_of_a_record_is_not_taken_over(forged, base):
         record = store.fit(key)
     sent = json.loads((forged.folder / fit_file(key)).read_text())
     assert record.status == "ok" and record.known == sent["known"] and record.seconds == sent["seconds"]
-    assert record.weights is None and record.matrix is None and record.epochs is None
+    assert record.weights is None and record.matrix_row is None and record.epochs is None
     assert record.continued_from == record.plugins == ""
 
 
