@@ -18,7 +18,7 @@ _tolerance = click.option(
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["detector", "backbone", "threshold"]))
+@click.argument("kind", type=click.Choice(["detector", "backbone", "threshold", "strategy"]))
 @click.argument("name")
 @click.option("--to", type=click.Path(path_type=Path), help="Folder of the package; NAME otherwise.")
 @click.option("--force", is_flag=True, help="Replace files that are there.")

@@ -63,6 +63,7 @@ class Event:
             "event": self.kind,
             "key": self.unit.key,
             "stream": chain.stream,
+            "strategy": chain.strategy.name,
             "backbone": chain.backbone,
             "head": chain.head,
             "seed": chain.seed,

@@ -20,7 +20,7 @@ def scaffold(kind: str, name: str, folder: Path, *, force: bool = False) -> list
     """Writes the package and returns its files.
 
     Args:
-        kind: "detector", "backbone" or "threshold".
+        kind: "detector", "backbone", "threshold" or "strategy".
         name: What it will be asked for by: lower case, digits and dashes.
         folder: Where it goes.
         force: Whether files that are there are replaced.
@@ -71,6 +71,7 @@ def _check_name(kind: str, name: str) -> None:
 def _registry(kind: str) -> Any:
     from lgl_bench.backbones import backbones
     from lgl_bench.detectors import detectors
+    from lgl_bench.strategies import strategies
     from lgl_bench.thresholds import thresholds
 
-    return {"backbone": backbones, "detector": detectors, "threshold": thresholds}[kind]
+    return {"backbone": backbones, "detector": detectors, "threshold": thresholds, "strategy": strategies}[kind]

@@ -132,4 +132,41 @@ class $cls(Threshold):
         return test.novelty[test.scored] > self.cut_
 """
 
-CLASSES = {"detector": _DETECTOR, "backbone": _BACKBONE, "threshold": _THRESHOLD}
+_STRATEGY = """\
+\"\"\"The strategy $name.\"\"\"
+
+import numpy as np
+
+from lgl_bench.core.errors import UsageError
+from lgl_bench.core.seeds import generator
+from lgl_bench.strategies import FitView, Strategy, strategies
+
+
+@strategies.register("$name")
+class $cls(Strategy):
+    \"\"\"New labels and a memory of old ones in the loss; the memory is drawn at random, every class alike.
+
+    Args:
+        size: Most vertices in memory.
+    \"\"\"
+
+    def __init__(self, size: int = 200) -> None:
+        if size < 1:
+            raise UsageError(f"size = {size}: at least one vertex must be remembered")
+        self.size = size
+
+    def select(self, task, memory, seed):
+        \"\"\"The vertices of the loss: all whose label is on offer, because it is new or in memory.\"\"\"
+        self.seed_ = seed
+        return FitView(task.labelled)
+
+    def end(self, model, task, memory):
+        \"\"\"What is kept for the next year.\"\"\"
+        rng = generator(self.seed_, "$name")
+        labels = task.train.labels
+        drawn = [rng.permutation(np.flatnonzero(labels == one)) for one in np.unique(labels[task.labelled])]
+        each = self.size // max(1, len(drawn))
+        return task.remember(np.concatenate([np.empty(0, dtype=np.int64), *(one[:each] for one in drawn)]))
+"""
+
+CLASSES = {"detector": _DETECTOR, "backbone": _BACKBONE, "threshold": _THRESHOLD, "strategy": _STRATEGY}

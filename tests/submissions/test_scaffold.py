@@ -10,10 +10,11 @@ from lgl_bench.checks import check_plugin
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
+from lgl_bench.strategies import strategies
 from lgl_bench.submissions.scaffold import scaffold
 from lgl_bench.thresholds import thresholds
 
-REGISTRIES = {"detector": detectors, "backbone": backbones, "threshold": thresholds}
+REGISTRIES = {"detector": detectors, "backbone": backbones, "threshold": thresholds, "strategy": strategies}
 
 
 @pytest.mark.parametrize("kind", REGISTRIES)
@@ -22,12 +23,12 @@ def test_a_new_package_passes_the_battery_as_written(kind, tmp_path):
     assert set(files) == {"pyproject.toml", "README.md", "my_idea_2/__init__.py", "tests/test_my_idea_2.py"}
     with REGISTRIES[kind].temporarily():
         load_plugin(tmp_path / "my_idea_2" / "__init__.py")
-        results = check_plugin(f"{kind}s", "my-idea-2")
+        results = check_plugin(REGISTRIES[kind].plural, "my-idea-2")
         found = REGISTRIES[kind].get("my-idea-2")
     assert results
     assert [f"{r.check}: {r.reason}" for r in results if r.status == "failed"] == []
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"][f"lgl_bench.{kind}s"] == {"my-idea-2": f"my_idea_2:{found.__name__}"}
+    assert project["entry-points"][REGISTRIES[kind].group] == {"my-idea-2": f"my_idea_2:{found.__name__}"}
 
 
 @pytest.mark.parametrize(

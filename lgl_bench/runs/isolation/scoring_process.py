@@ -31,6 +31,7 @@ from lgl_bench.heads import heads
 from lgl_bench.runs.isolation.packing import read_record
 from lgl_bench.runs.isolation.replies import encode_failure, encode_reply
 from lgl_bench.runs.isolation.requests import Request, answer, warm_up
+from lgl_bench.strategies import strategies
 from lgl_bench.thresholds import thresholds
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
@@ -45,7 +46,7 @@ def main(channel: int) -> None:
 
 
 def _serve(control: socket.socket) -> None:
-    for registry in (backbones, heads, detectors, thresholds):
+    for registry in (backbones, heads, strategies, detectors, thresholds):
         registry.import_built_in()
     warm_up()
     _adopt_orphans()
