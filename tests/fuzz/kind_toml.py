@@ -64,6 +64,14 @@ head = "gdoc"
 epochs = 5
 lr = 0.1
 parameters = { fanout = [25, 5], batch = 512 }
+
+[[strategies]]
+stream = "dblp-easy-twin(birth_size=1,features=8)"
+split = "temporal"
+backbone = "gcn"
+strategy = "replay(pick=random)"
+parameters = { size = 50, balance = "halves" }
+studies = { tune-2 = 3 }
 """
 
 
@@ -99,11 +107,12 @@ def _run_presets(source: Path, out: Path) -> None:
     """As `run --preset` does, and as `tune` adds to a file."""
     presets = load_presets(source / "presets.toml")
     suite = load_suite("smoke").override(detectors=("odin", "good(odin)", "msp"), backbones=("gcn",))
+    suite = suite.override(strategies=("full", "replay"))
     make_plan(suite, BUDGETS["quick"], _small(), seeds=1, presets=presets)
     copy = out / "copy.toml"
     shutil.copyfile(source / "presets.toml", copy)
     check_target(copy)
-    write_presets(copy, presets.fits)
+    write_presets(copy, [*presets.fits, *presets.strategies])
     assert load_presets(copy).trials == presets.trials
     shutil.rmtree(out)
     out.mkdir()
