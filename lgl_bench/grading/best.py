@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.grading.labels import Labels
 from lgl_bench.metrics.ranking import auroc
 from lgl_bench.plans.fits import Unit
@@ -28,7 +29,8 @@ class Best:
             novelty = None if name.threshold else answers.novelty(name.detector)
             value = None if novelty is None else auroc(new, novelty).value
             if value is not None:
-                method = f"{unit.chain.backbone} {name.detector}"
+                parts = (unit.chain.backbone, plugin_name(unit.chain.strategy.name), name.detector)
+                method = " ".join(part for part in parts if part not in ("", "full"))
                 total, count = self._sums.setdefault(stream, {}).get(method, (0.0, 0))
                 weight = int(new.sum())
                 self._sums[stream][method] = total + value * weight, count + weight

@@ -65,7 +65,8 @@ def beyond_last(folder: Path) -> list[str]:
     for description in kept_plans(RunStore(folder)):
         for row in description.rows:
             if _asked(description, row) not in known:
-                found[f"{row.detector} on {row.stream}, {row.backbone}, budget {description.budget}"] = None
+                kept = f", {row.strategy.name}" if row.strategy.name not in ("", "full") else ""
+                found[f"{row.detector} on {row.stream}, {row.backbone}{kept}, budget {description.budget}"] = None
     return list(found)
 
 

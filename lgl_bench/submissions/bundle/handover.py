@@ -45,7 +45,8 @@ def check_bundle(place: Path, streams: dict[str, Stream] | str, data_dir: Path |
 def missed(description: Description, with_source: bool, weights: bool, without: int) -> list[str]:
     """What a reviewer will miss."""
     claims = description.plugins
-    foreign = sorted({*claims.backbones, *claims.heads, *claims.detectors, *claims.thresholds, *claims.protocols})
+    kinds = (claims.backbones, claims.heads, claims.strategies, claims.detectors, claims.thresholds, claims.protocols)
+    foreign = sorted({name for kind in kinds for name in kind})
     found = []
     if foreign and not with_source:
         found.append(f"{', '.join(foreign)}: not part of lgl-bench; give --plugin FILE so that reviewers can read it")

@@ -41,6 +41,7 @@ class RunAgainOrder:
         jobs: Processes; None for one per core.
         time_limit: Seconds a unit may take.
         memory_limit: MiB a worker may hold.
+        matrix: Whether models answer for every year, as those of the bundle did.
     """
 
     plan: dict[str, Any]
@@ -51,6 +52,7 @@ class RunAgainOrder:
     jobs: int | None = None
     time_limit: float | None = None
     memory_limit: float | None = None
+    matrix: bool = False
 
     def write(self, path: Path) -> None:
         """Writes the order for the other process."""
@@ -77,7 +79,8 @@ def run_again(order: RunAgainOrder) -> None:
         data_dir=folder,
         jobs=order.jobs,
         offline=True,
-        checkpoints="last",
+        checkpoints="all" if order.matrix else "last",
+        matrix=order.matrix,
         time_limit=order.time_limit,
         memory_limit=order.memory_limit,
         plugins=tuple(order.plugins),

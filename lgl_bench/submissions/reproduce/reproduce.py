@@ -25,7 +25,7 @@ from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.devices import device_named
 from lgl_bench.runs.provenance import provenance
 from lgl_bench.streams.catalogue import data_folder
-from lgl_bench.submissions.bundle.layout import BundleError
+from lgl_bench.submissions.bundle.layout import BundleError, matrix_file
 from lgl_bench.submissions.bundle.loading import LoadedBundle, load_bundle
 from lgl_bench.submissions.bundle.opening import opened
 from lgl_bench.submissions.reproduce.again import RunAgainOrder
@@ -109,7 +109,9 @@ def reproduce(
         sandbox = choose_sandbox(folder, visible=streams, hidden=[path], allowed=allowed)
         result.notes += _warn_of(sandbox)
         out, copies = folder / "run", _copied(plugins, folder)
-        order = RunAgainOrder(fields, copies, list(detectors), str(data), str(out), jobs, time_limit, memory_limit)
+        asked = any(matrix_file(unit.key) in loaded.bundle for unit in plan.all_units)
+        where = str(data), str(out)
+        order = RunAgainOrder(fields, copies, list(detectors), *where, jobs, time_limit, memory_limit, asked)
         _run(sandbox, order, limits)
         result.differences += _compare_again(path, loaded, plan, out, tolerance)
     _note_trust(result, plan, sandbox)

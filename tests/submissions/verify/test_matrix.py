@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lgl_bench.submissions.bundle.pack import submit
+from lgl_bench.submissions.reproduce.reproduce import reproduce
 from lgl_bench.submissions.verify.verify import verify
 from tests.support.bundles import Forged
 from tests.support.refusals import first, refused
@@ -47,6 +48,11 @@ def test_an_honest_bundle_carries_the_rows_and_verifies(cheat, base):
     found = verify(cheat.folder, base.data, rescore=True)
     assert found.differences == [] and set(found.frame["trust"]) == {"rescored"}
     assert found.frame["forgetting_mean"].notna().all()
+
+
+def test_running_it_again_gives_the_same_figures(cheat, base, here):
+    found = reproduce(cheat.folder, [], data_dir=base.data, jobs=1)
+    assert found.differences == [] and set(found.frame["trust"]) == {"reproduced"}
 
 
 def test_a_forged_prediction_changes_a_figure_and_is_found(cheat, base):
