@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from lgl_bench.runs.matrix_row import matrix_vertices, matrix_years
 
 NO_CHAIN = "tasks do not build on each other"
 NO_MATRIX = "not every model answered for every year: a run with --matrix lets them"
-_KEPT = 64
 
 
 @dataclass(slots=True)
@@ -67,11 +66,11 @@ class _Growing:
 
 
 class ChainGrades:
-    """Grades the units of a plan; a chain is graded as a whole, and the last few are kept."""
+    """Grades the units of a plan; a chain is graded as a whole, once."""
 
     def __init__(self, plan: Plan, reader: Reader) -> None:
         self.plan, self.reader = plan, reader
-        self._of = lru_cache(maxsize=_KEPT)(self._grade)
+        self._of = cache(self._grade)
 
     def of(self, unit: Unit) -> dict[str, OverYears]:
         """The grades of a unit's row, by metric."""

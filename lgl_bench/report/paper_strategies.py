@@ -10,7 +10,7 @@ from lgl_bench.report.data.rows import ShownRow
 from lgl_bench.report.data.sources import ReportInput
 from lgl_bench.report.data.strategies import StrategyRows, YearGrid, is_end, strategy_rows, year_grids
 from lgl_bench.report.panels.strategies import COSTS, strategy_points
-from lgl_bench.report.paper_axes import COLOURS, MARKERS, line, new_figure
+from lgl_bench.report.paper_axes import COLOURS, MARKERS, line, log_x, new_figure
 
 
 def strategy_figures(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> dict[str, Any]:
@@ -26,8 +26,7 @@ def strategy_figures(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -
 
 
 def _costs(group: StrategyRows) -> Any:
-    figure, axes = new_figure(4)
-    figure.set_size_inches(7.2, 6.0)
+    figure, axes = new_figure(4, most_across=2)
     pairs = [(quality, cost) for quality in ("accuracy", "auroc") for cost in COSTS]
     for axis, (quality, cost) in zip(axes, pairs, strict=True):
         points = strategy_points(group, cost, quality)
@@ -40,7 +39,9 @@ def _costs(group: StrategyRows) -> Any:
             if one.end:
                 axis.annotate(one.strategy, (one.cost, one.quality), (4, 4), textcoords="offset points", fontsize=7)
         words = "accuracy" if quality == "accuracy" else f"AUROC of {group.detector}"
-        axis.set(xscale="log", xlabel=cost.words, ylabel=words)
+        log_x(axis)
+        axis.margins(x=0.12)
+        axis.set(xlabel=cost.words, ylabel=words)
     figure.suptitle(group.label)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

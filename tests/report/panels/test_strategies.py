@@ -109,3 +109,5 @@ def test_the_paper_has_the_same_figures(folder, tmp_path):
     drawn = {path.rsplit("/", 1)[1] for path in found}
     for name in ("strategies-dblp", "strategy-curves-dblp", "year-grids-dblp"):
         assert sum(one.startswith(name) for one in drawn) == 3
+    svg = next((tmp_path / "figures").glob("strategies-*.svg")).read_text()
+    assert "mathdefault" not in svg  # powers of a logarithmic axis are plain numbers
