@@ -17,7 +17,7 @@ def test_a_delay_is_never_shown_without_its_false_alarms(tmp_path):
     sources = read_sources([folder])
     panel = delay_panel(report_rows(sources, tmp_path / "data"), sources, tmp_path / "data")
     assert panel.table is not None and panel.table.columns[-1] == "false_alarm_rate"
-    rates = {(row[2], row[3]): row[-1] for row in panel.table.rows}
+    rates = {(row[3], row[4]): row[-1] for row in panel.table.rows}
     # Novelty of a known vertex is standard normal: 16 % lie above the threshold's cut at 1, for either detector.
     assert all(0.05 < rates[name, "naive"] < 0.3 for name in ("msp", "odin"))
     # Half of a class that stands out is found with few false alarms, half of one that does not with many.
