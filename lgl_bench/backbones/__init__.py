@@ -127,7 +127,7 @@ class Backbone(nn.Module, ABC):
         return list(zip(widths[:-1], widths[1:], strict=True))
 
 
-_BUILT_IN = ("gcn", "graphsage", "gat", "graph_mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn")
+_BUILT_IN = ("gcn", "graphsage", "gat", "graph_mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn")
 
 backbones: Registry[type[Any]] = Registry(
     "backbone",
