@@ -39,7 +39,7 @@ _WALKS: dict[str, dict[str, dict[str, Any]]] = {
     }
 }
 _WIDEST_STAND_IN = 128
-T = TypeVar("T")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def preset(stream: str, split: str, backbone: str, head: str) -> Preset:
     return Preset(name, parameters, TrainingParameters(int(row["epochs"]), float(row["lr"])))
 
 
-def taken(backbone: str, values: dict[str, T]) -> dict[str, T]:
+def taken(backbone: str, values: dict[str, _Value]) -> dict[str, _Value]:
     """What a backbone takes of values for any: those of its own parameters, but for its `own_sizes`.
 
     A plugin takes all of them: its presets must be known without its code too.

@@ -6,7 +6,7 @@ import pytest
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.backbones.layers.propagation import pagerank
 from lgl_bench.core.errors import UsageError
-from tests.support.backbones import BackboneTests, a_hat, found_and_expected, linear, numbers, relu
+from tests.support.backbones import BackboneTests, a_hat, hold_to_formula, linear, numbers, relu
 from tests.support.graphs import graph, random_graph
 
 
@@ -23,8 +23,8 @@ class TestAPPNP(BackboneTests):
         return z, found
 
     def test_other_steps_teleports_and_layers_follow_the_formula_too(self):
-        found_and_expected(self, 3, steps=3, teleport=0.4, layers=3)
-        found_and_expected(self, None, steps=1, teleport=0.0)
+        hold_to_formula(self, 3, steps=3, teleport=0.4, layers=3)
+        hold_to_formula(self, None, steps=1, teleport=0.0)
 
     def test_the_defaults_are_ten_steps_with_a_teleport_of_a_tenth(self):
         assert (self.make().steps, self.make().teleport) == (10, 0.1)

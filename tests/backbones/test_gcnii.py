@@ -7,7 +7,7 @@ import pytest
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
-from tests.support.backbones import BackboneTests, a_hat, found_and_expected, linear, numbers, relu
+from tests.support.backbones import BackboneTests, a_hat, hold_to_formula, linear, numbers, relu
 
 
 class TestGCNII(BackboneTests):
@@ -22,8 +22,8 @@ class TestGCNII(BackboneTests):
         return h, linear(model.projections[1], h)
 
     def test_other_depths_and_shares_follow_the_formula_too(self):
-        found_and_expected(self, 3, layers=2, residual=0.5, identity=1.5)
-        found_and_expected(self, None, layers=3, residual=0.0, identity=0.0)
+        hold_to_formula(self, 3, layers=2, residual=0.5, identity=1.5)
+        hold_to_formula(self, None, layers=3, residual=0.0, identity=0.0)
 
     def test_the_defaults_are_eight_convolutions(self):
         model = self.make()

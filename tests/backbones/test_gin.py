@@ -6,7 +6,7 @@ import torch
 
 from lgl_bench.backbones.gin import SumLayer
 from lgl_bench.backbones.layers.inputs import inputs_of
-from tests.support.backbones import BackboneTests, disturbed, found_and_expected, linear, numbers, relu
+from tests.support.backbones import BackboneTests, disturbed, hold_to_formula, linear, numbers, relu
 from tests.support.graphs import dense_adjacency, graph, random_graph
 
 
@@ -35,7 +35,7 @@ class TestGIN(BackboneTests):
 
     @pytest.mark.parametrize("hidden", [3, 9])  # narrower and wider than the features
     def test_any_width_and_depth_follows_the_formula(self, hidden):
-        found_and_expected(self, 3, hidden=hidden, layers=3)
+        hold_to_formula(self, 3, hidden=hidden, layers=3)
 
     def test_the_sum_over_a_path_worked_by_hand(self):
         # 0 - 1 and the isolated 2, eps = 0.5: 1.5 * 2 + 4, 1.5 * 4 + 2, 1.5 * 7.

@@ -8,7 +8,7 @@ from lgl_bench.backbones import Shape
 from lgl_bench.backbones.appnp import APPNP
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.core.errors import UsageError
-from tests.support.backbones import BackboneTests, a_hat, found_and_expected, linear, numbers, relu
+from tests.support.backbones import BackboneTests, a_hat, hold_to_formula, linear, numbers, relu
 from tests.support.graphs import random_graph
 
 
@@ -24,8 +24,8 @@ class TestGPRGNN(BackboneTests):
         return z, sum(gamma * power @ predicted for gamma, power in zip(numbers(model.gamma), powers, strict=True))
 
     def test_other_steps_and_layers_follow_the_formula_too(self):
-        found_and_expected(self, 3, steps=3, layers=3)
-        found_and_expected(self, None, steps=1)
+        hold_to_formula(self, 3, steps=3, layers=3)
+        hold_to_formula(self, None, steps=1)
 
     def test_the_weights_of_two_powers_worked_by_hand(self):
         assert numbers(self.make(steps=2, teleport=0.1).gamma) == pytest.approx([0.1, 0.09, 0.81])

@@ -5,7 +5,7 @@ import pytest
 
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.core.errors import UsageError
-from tests.support.backbones import BackboneTests, found_and_expected, linear, numbers, relu
+from tests.support.backbones import BackboneTests, hold_to_formula, linear, numbers, relu
 from tests.support.graphs import dense_adjacency, graph, random_graph
 
 
@@ -29,8 +29,8 @@ class TestH2GCN(BackboneTests):
 
     @pytest.mark.parametrize("rounds", [1, 3])
     def test_any_number_of_rounds_follows_the_formula(self, rounds):
-        found_and_expected(self, 3, rounds=rounds)
-        found_and_expected(self, None, rounds=rounds)
+        hold_to_formula(self, 3, rounds=rounds)
+        hold_to_formula(self, None, rounds=rounds)
         assert self.make(rounds=rounds).width == 5 * {1: 3, 3: 15}[rounds]
 
     def test_a_round_on_a_star_worked_by_hand(self):

@@ -8,7 +8,7 @@ from lgl_bench.backbones import sgc
 from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
 from lgl_bench.backbones.layers.sparse import SparseMatrix
 from lgl_bench.core.errors import UsageError
-from tests.support.backbones import BackboneTests, a_hat, found_and_expected, linear, numbers
+from tests.support.backbones import BackboneTests, a_hat, hold_to_formula, linear, numbers
 from tests.support.graphs import graph, random_graph, to_sparse
 from tests.support.walks import data_on
 
@@ -23,7 +23,7 @@ class TestSGC(BackboneTests):
     @pytest.mark.parametrize("outputs", [3, None])
     def test_any_number_of_steps_is_that_power_of_the_matrix(self, outputs):
         for steps in (1, 5):
-            found_and_expected(self, outputs, steps=steps)
+            hold_to_formula(self, outputs, steps=steps)
 
     def test_smoothed_features_of_a_path_worked_by_hand(self):
         # 0 - 1 and the isolated 2: A_hat is 1/2 everywhere between 0 and 1, and 1 at 2.
