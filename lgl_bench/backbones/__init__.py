@@ -54,6 +54,8 @@ class Backbone(nn.Module, ABC):
 
     edge_weights: ClassVar[bool] = False
     """Whether arc weights take part, so that ODIN can move them."""
+    own_sizes: ClassVar[frozenset[str]] = frozenset()
+    """Of a built-in backbone: parameters that mean another thing than GCN's do, so that presets leave them alone."""
 
     def __init__(self, shape: Shape, hidden: int = 64, layers: int = 2, dropout: float = 0.5) -> None:
         super().__init__()
@@ -129,8 +131,10 @@ class Backbone(nn.Module, ABC):
         return list(zip(widths[:-1], widths[1:], strict=True))
 
 
+_BUILT_IN = ("gcn", "graphsage", "gat", "graph_mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn")
+
 backbones: Registry[type[Any]] = Registry(
     "backbone",
     "lgl_bench.backbones",
-    tuple(f"lgl_bench.backbones.{name}" for name in ("gcn", "graphsage", "gat", "graph_mlp", "mlp")),
+    tuple(f"lgl_bench.backbones.{name}" for name in _BUILT_IN),
 )

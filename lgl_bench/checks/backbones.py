@@ -10,6 +10,7 @@ from lgl_bench.checks.failure import require
 from lgl_bench.checks.planted import SMALL, Bench, backbone_parameters, bench, renumbered, without_edges
 from lgl_bench.core.types import Graph, TrainingParameters
 from lgl_bench.metrics.classification import accuracy
+from lgl_bench.plans.paper_presets import taken
 from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import Model, build_model
 from lgl_bench.training.trainer import seeded, train
@@ -71,10 +72,11 @@ def beats_the_majority_class(name: str) -> None:
 
 
 def takes_the_sizes_of_a_preset(name: str) -> None:
-    """`hidden`, `layers` and `dropout`: a preset sets them for every backbone."""
+    """`hidden`, `layers` and `dropout`: a preset sets them, of a built-in backbone those that it takes."""
     item = bench("softmax", name)
-    found = _logits(_fresh(name, item, SMALL), item.task.test)
-    require(torch.isfinite(found).all(), f"logits are not finite with {SMALL}")
+    sizes = taken(name, SMALL)
+    found = _logits(_fresh(name, item, sizes), item.task.test)
+    require(torch.isfinite(found).all(), f"logits are not finite with {sizes}")
 
 
 def walks_anew_in_every_epoch(name: str) -> None:

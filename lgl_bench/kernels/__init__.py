@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from lgl_bench.kernels.arcs import Arcs, Outgoing, arc_ends, arcs_between, take_arcs
+from lgl_bench.kernels.arcs import Arcs, Outgoing, arc_ends, arcs_at_two_hops, arcs_between, take_arcs
 from lgl_bench.kernels.choice import kernel_name, kernels_on
 from lgl_bench.kernels.random_bits import draw_seed
 from lgl_bench.kernels.sampling import sample_arcs
@@ -19,6 +19,7 @@ __all__ = [
     "Arcs",
     "Outgoing",
     "arc_ends",
+    "arcs_at_two_hops",
     "arcs_between",
     "attention",
     "dropout",

@@ -82,6 +82,36 @@ def between(starts, sources, vertices, place):
 
 
 @_compiled
+def at_two_hops(starts, sources, most):
+    """Arcs from the vertices at distance two, in the order they are found; it stops if there are more than `most`."""
+    vertices = len(starts) - 1
+    begins = np.zeros(vertices + 1, np.int64)
+    of = np.empty(0, np.int32)
+    seen = np.full(vertices, -1, np.int64)
+    for mark in (0, vertices):  # to count them, then to write them down
+        if mark:
+            of = np.empty(begins[vertices], np.int32)
+        for v in range(vertices):
+            seen[v] = mark + v
+            for arc in range(starts[v], starts[v + 1]):
+                seen[sources[arc]] = mark + v
+            at = begins[v]
+            for arc in range(starts[v], starts[v + 1]):
+                u = sources[arc]
+                for further in range(starts[u], starts[u + 1]):
+                    w = sources[further]
+                    if seen[w] != mark + v:
+                        seen[w] = mark + v
+                        if mark:
+                            of[at] = w
+                        at += 1
+            begins[v + 1] = at
+            if at > most:
+                return begins, of
+    return begins, of
+
+
+@_compiled
 def sort_by_source(starts, sources, vertices):
     """The same arcs by source: where each source's start, where each leads to, and its place among those by target."""
     begins = np.zeros(vertices + 1, np.int64)

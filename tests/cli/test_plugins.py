@@ -10,7 +10,10 @@ from lgl_bench.cli import main
 from lgl_bench.detectors import detectors
 
 NAMES = {
-    "backbones": {"gcn", "graphsage", "gat", "graph-mlp", "mlp"},
+    "backbones": {
+        *("gcn", "graphsage", "gat", "graph-mlp", "mlp"),
+        *("sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn"),
+    },
     "heads": {"softmax", "doc", "gdoc", "isomax+", "genodin"},
     "detectors": {
         *("msp", "max-logit", "entropy", "energy", "odin", "react", "mahalanobis", "knn", "isomax+", "doc", "gdoc"),

@@ -11,7 +11,7 @@ import torch
 
 from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix, to_matrix
 from lgl_bench.core.types import Graph
-from lgl_bench.kernels import Arcs
+from lgl_bench.kernels import Arcs, arcs_at_two_hops
 
 
 @dataclass(slots=True)
@@ -32,6 +32,8 @@ class Inputs:
     _looped: Arcs | None = field(default=None, repr=False)
     _scale: torch.Tensor | None = field(default=None, repr=False)
     _weighted: tuple[torch.Tensor, torch.Tensor] | None = field(default=None, repr=False)
+    _two_hops: Arcs | None = field(default=None, repr=False)
+    _on_cpu: Inputs | None = field(default=None, repr=False)
 
     @property
     def num_vertices(self) -> int:
@@ -44,6 +46,14 @@ class Inputs:
         if self._looped is None:
             self._looped = self.arcs.with_loops()
         return self._looped
+
+    @property
+    def two_hops(self) -> Arcs:
+        """An arc from every vertex at distance two: a neighbour of a neighbour that is no neighbour itself."""
+        if self._two_hops is None:
+            here = self._on_cpu
+            self._two_hops = arcs_at_two_hops(self.arcs) if here is None else here.two_hops.to(str(self.arcs.device))
+        return self._two_hops
 
     def block(self, layer: int) -> Arcs:
         """Where a layer passes messages: the sampled block, or the whole graph."""
@@ -74,7 +84,7 @@ class Inputs:
         blocks = None if self.blocks is None else tuple(block.to(device) for block in self.blocks)
         weights = None if self.weights is None else self.weights.to(device)
         looped = None if blocks is not None else self.looped.to(device)
-        return Inputs(self.features.to(device), self.arcs.to(device), weights, blocks, looped)
+        return Inputs(self.features.to(device), self.arcs.to(device), weights, blocks, looped, _on_cpu=self)
 
     def moved(self, features: Matrix, weights: torch.Tensor | None) -> Inputs:
         """The same graph with other features and arc weights."""
