@@ -86,6 +86,8 @@ detectors: Registry[type[Any]] = Registry(
             "genodin",
             "distmax",
             "good",
+            "ash",
+            "scale",
             "shortcuts",
         )
     ),
