@@ -86,8 +86,10 @@ detectors: Registry[type[Any]] = Registry(
             "genodin",
             "distmax",
             "good",
+            "vim",
             "ash",
             "scale",
+            "fdbd",
             "shortcuts",
         )
     ),
