@@ -86,6 +86,7 @@ detectors: Registry[type[Any]] = Registry(
             "genodin",
             "distmax",
             "good",
+            "propagate",
             "vim",
             "ash",
             "scale",
