@@ -91,6 +91,11 @@ detectors: Registry[type[Any]] = Registry(
             "ash",
             "scale",
             "fdbd",
+            "nnguide",
+            "she",
+            "kl_matching",
+            "gen",
+            "rmds",
             "shortcuts",
         )
     ),
