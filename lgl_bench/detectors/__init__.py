@@ -96,6 +96,7 @@ detectors: Registry[type[Any]] = Registry(
             "kl_matching",
             "gen",
             "rmds",
+            "mc_dropout",
             "shortcuts",
         )
     ),
