@@ -56,6 +56,7 @@ class ChangesEmbeddings(Detector):
         self.base = base
         self.heads = base.heads  # type: ignore[misc]
         self.bounded = base.bounded  # type: ignore[misc]
+        self.track = base.track  # type: ignore[misc]
 
     @abstractmethod
     def change(self, z: torch.Tensor, learned: float) -> torch.Tensor:
