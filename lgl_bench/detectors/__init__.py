@@ -105,6 +105,7 @@ detectors: Registry[type[Any]] = Registry(
             "gen",
             "rmds",
             "mc_dropout",
+            "grasp",
             "shortcuts",
         )
     ),
