@@ -124,12 +124,16 @@ class ChainRecord(BaseModel):
 
 
 class DetectorFacts(BaseModel):
-    """What is recorded of a detector: the head it is trained with, and whether its scores lie in [0, 1] as they are."""
+    """What is recorded of a detector: its head, whether its scores lie in [0, 1] as they are, and its track.
+
+    The head is the one it is trained with.
+    """
 
     model_config = _STRICT
 
     head: _Word
     bounded: bool
+    track: _Word = "inductive"
 
 
 class ThresholdFacts(BaseModel):

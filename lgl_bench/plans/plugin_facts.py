@@ -1,4 +1,4 @@
-"""What grading needs to know of protocols and thresholds: asked of the plugin, or as a run recorded it.
+"""What grading needs to know of protocols, detectors and thresholds: asked of the plugin, or as a run recorded it.
 
 A run records what it knows of plugins that are not built in (`plan_file.PluginFacts`), so that its rows can be graded
 without their code.
@@ -28,10 +28,9 @@ def note_plugins(plan: Plan) -> PluginFacts:
         backbones=tuple(sorted({one.backbone for one in plan.units if not backbones.is_built_in(one.backbone)})),
         heads=tuple(sorted({one.head for one in plan.units if not heads.is_built_in(one.head)})),
         detectors={
-            text: DetectorFacts(head=head_of(built), bounded=bool(built.bounded))
+            text: _detector(text)
             for text in sorted(bases)
             if not all(detectors.is_built_in(name) for name in _names(parse(text)))
-            for built in [build(parse(text), detectors)]
         },
         thresholds={
             text: _threshold(text) for text in sorted(plan.thresholds) if not thresholds.is_built_in(parse(text).name)
@@ -65,6 +64,17 @@ def protocol_facts(setting: ProtocolSetting, facts: PluginFacts) -> ProtocolFact
     return _protocol(setting)
 
 
+def detector_facts(text: str, facts: PluginFacts) -> DetectorFacts:
+    """Head, bounds and track of a detector.
+
+    Raises:
+        UnknownNameError: It is not available, and nothing is recorded of it.
+    """
+    if text in facts.detectors and not all(name in detectors for name in _names(parse(text))):
+        return facts.detectors[text]
+    return _detector(text)
+
+
 def threshold_facts(text: str, facts: PluginFacts) -> ThresholdFacts:
     """Track of a threshold, and whether it may be ranked.
 
@@ -79,6 +89,11 @@ def threshold_facts(text: str, facts: PluginFacts) -> ThresholdFacts:
 def _protocol(setting: ProtocolSetting) -> ProtocolFacts:
     built = setting.build()
     return ProtocolFacts(split=built.split, track=built.track, chained=built.chained)
+
+
+def _detector(text: str) -> DetectorFacts:
+    built = build(parse(text), detectors)
+    return DetectorFacts(head=head_of(built), bounded=bool(built.bounded), track=built.track)
 
 
 def _threshold(text: str) -> ThresholdFacts:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
+from lgl_bench.backbones.layers.inputs import Inputs, identity, inputs_of
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Outputs, read_only
 from lgl_bench.heads import Head, heads
@@ -27,7 +27,7 @@ class Model(nn.Module):
         self.backbone = backbone
         self.head = head
         self.known = read_only(known)
-        self._answers: dict[int, tuple[Graph, Outputs]] = {}
+        self._answers: dict[tuple[int, int], tuple[Graph, Outputs]] = {}
 
     def forward(self, inputs: Inputs) -> Outputs:
         """Logits and embeddings of every vertex, with gradients."""
@@ -36,13 +36,13 @@ class Model(nn.Module):
 
     def outputs(self, graph: Graph) -> Outputs:
         """Logits and embeddings in evaluation mode; computed once per graph."""
-        found = self._answers.get(id(graph))
+        found = self._answers.get(identity(graph))
         if found is None:
             self.eval()
             with torch.no_grad():
                 z, output = self.backbone(inputs_of(graph))
                 answer = Outputs(self.head.logits(output), z)
-            found = self._answers[id(graph)] = graph, answer
+            found = self._answers[identity(graph)] = graph, answer
         return found[1]
 
     def logits_from(self, graph: Graph, embeddings: torch.Tensor) -> torch.Tensor:

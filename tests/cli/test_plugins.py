@@ -17,7 +17,8 @@ NAMES = {
     "heads": {"softmax", "doc", "gdoc", "isomax+", "genodin"},
     "detectors": {
         *("msp", "max-logit", "entropy", "energy", "odin", "react", "mahalanobis", "knn", "isomax+", "doc", "gdoc"),
-        *("genodin", "distmax", "random", "degree", "recency", "good"),
+        *("genodin", "distmax", "random", "degree", "recency", "good", "propagate", "gnnsafe", "vim", "ash", "scale"),
+        *("fdbd", "nnguide", "she", "kl-matching", "gen", "rmds", "mc-dropout", "grasp"),
     },
     "thresholds": {"naive", "gdoc", "openwgl", "open-wrf", "quantile", "conformal", "oracle"},
     "protocols": {"temporal", "leave-class-out", "transductive"},

@@ -111,18 +111,27 @@ class Inputs:
 
 
 # Many models read the same few graphs, and what a run reads again and again must not be prepared anew.
-_recent: OrderedDict[int, tuple[Graph, Inputs]] = OrderedDict()
+_recent: OrderedDict[tuple[int, int], tuple[Graph, Inputs]] = OrderedDict()
 _KEPT = 6
+
+
+def identity(graph: Graph) -> tuple[int, int]:
+    """The same for graphs that share features and edges, which are never changed; for as long as one of them is kept.
+
+    A `ScoredGraph` shares them with the graph it was made of.
+    """
+    return id(graph.features), id(graph.edges)
 
 
 def inputs_of(graph: Graph) -> Inputs:
     """The inputs of a graph; those of the last few graphs are kept."""
-    found = _recent.get(id(graph))
+    key = identity(graph)
+    found = _recent.get(key)
     if found is None:
         arcs = Arcs.of_edges(np.asarray(graph.edges), graph.num_vertices)
         found = graph, Inputs(to_matrix(graph.features), arcs)
-        _recent[id(graph)] = found
-    _recent.move_to_end(id(graph))
+        _recent[key] = found
+    _recent.move_to_end(key)
     while len(_recent) > _KEPT:
         _recent.popitem(last=False)
     return found[1]

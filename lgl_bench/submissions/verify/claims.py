@@ -71,7 +71,16 @@ def check_claims(plan: Plan) -> list[str]:
                 raise BundleError(
                     f"plan.json: {candidate.base} is claimed to score on the head {facts.head}, not on {candidate.head}"
                 )
+            if facts is not None and facts.track != "transductive" and _wraps_transductive(parse(candidate.base)):
+                raise BundleError(
+                    f"plan.json: {candidate.base} is claimed to be {facts.track}, but wraps a transductive detector"
+                )
     return _notes(plan)
+
+
+def _wraps_transductive(expression: Expression) -> bool:
+    own = [name for name in plugin_names(expression) if detectors.is_built_in(name)]
+    return any(detectors.get(name).track == "transductive" for name in own)
 
 
 def claimed_task(bundle: Bundle, key: str, task: Expected, stream: Stream) -> Expected:
@@ -127,7 +136,8 @@ def _notes(plan: Plan) -> list[str]:
     found += [f"the head {name} is not part of lgl-bench" for name in claims.heads]
     for name, detector in claims.detectors.items():
         bounds = "in [0, 1]" if detector.bounded else "without bounds"
-        found.append(f"claimed of the detector {name}: it scores on the head {detector.head}, {bounds}")
+        track = "" if detector.track == "inductive" else f", and its track is {detector.track}"
+        found.append(f"claimed of the detector {name}: it scores on the head {detector.head}, {bounds}{track}")
     for name, threshold in claims.thresholds.items():
         ranked = "may be ranked" if threshold.ranked else "is an upper bound"
         found.append(f"claimed of the threshold {name}: its track is {threshold.track}, and it {ranked}")
