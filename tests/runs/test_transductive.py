@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from lgl_bench.core.expressions import complete, parse
 from lgl_bench.core.types import ScoredGraph
 from lgl_bench.detectors import Detector, detectors
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.protocols.transductive import Transductive
+from lgl_bench.strategies import strategies
 from tests.runs.test_answering import method, walk
 from tests.support.graphs import small_stream
 
@@ -71,3 +75,13 @@ def test_an_inductive_detector_is_told_nothing(heard):
 def test_every_graph_comes_with_the_vertices_that_are_scored_on_it(heard):
     walk(small_stream(static=True), LeaveClassOut(), method("listens", cuts=("quantile",)))
     assert heard and all(isinstance(one, ScoredGraph) and len(one.scored) and len(one.trained) for one in heard)
+
+
+@pytest.mark.parametrize("strategy", ["finetune", "replay(size=4)", "ssm(size=3)", "window(years=2)", "cold"])
+def test_the_vertices_of_the_loss_are_found_in_the_test_graph_whatever_a_strategy_keeps(heard, strategy):
+    chosen = replace(method("listens"), strategy=complete(parse(strategy), strategies))
+    for answers, _ in walk(small_stream(), Temporal(), chosen):
+        task = answers.task
+        assert np.array_equal(task.test.features[task.trained], task.train.graph.features[task.fit_mask])
+        told = [one for one in heard if one.num_vertices == task.test.num_vertices]
+        assert told and all(np.array_equal(one.trained, task.trained) for one in told)
