@@ -106,6 +106,7 @@ detectors: Registry[type[Any]] = Registry(
             "rmds",
             "mc_dropout",
             "grasp",
+            "logitnorm",
             "shortcuts",
         )
     ),

@@ -54,7 +54,7 @@ class Head(nn.Module, ABC):
 heads: Registry[type[Head]] = Registry(
     "head",
     "lgl_bench.heads",
-    tuple(f"lgl_bench.heads.{name}" for name in ("softmax", "one_vs_rest", "isomax", "genodin")),
+    tuple(f"lgl_bench.heads.{name}" for name in ("softmax", "one_vs_rest", "isomax", "genodin", "logitnorm")),
 )
 
 
