@@ -54,6 +54,10 @@ class Backbone(nn.Module, ABC):
 
     edge_weights: ClassVar[bool] = False
     """Whether arc weights take part, so that ODIN can move them."""
+    track: ClassVar[str] = "inductive"
+    """Called transductive if training sees features and edges of the vertices that are scored."""
+    whole_graph: ClassVar[bool] = True
+    """Whether a step of training sees all vertices, so that a head may add a loss over them."""
     own_sizes: ClassVar[frozenset[str]] = frozenset()
     """Of a built-in backbone: parameters that mean another thing than GCN's do, so that presets leave them alone."""
 

@@ -7,6 +7,7 @@ import torch
 
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.checks.failure import require
+from lgl_bench.checks.leaks import learns_from_no_other_label, learns_nothing_of_the_test_graph
 from lgl_bench.checks.planted import SMALL, Bench, backbone_parameters, bench, renumbered, without_edges
 from lgl_bench.core.types import Graph, TrainingParameters
 from lgl_bench.metrics.classification import accuracy
@@ -100,6 +101,16 @@ def trains_the_same_under_the_same_seed(name: str) -> None:
     require(torch.equal(*weights), "two fits under the same seed gave different weights")
 
 
+def trains_on_no_label_it_may_not_learn_from(name: str) -> None:
+    """Labels outside the loss make no difference."""
+    learns_from_no_other_label("softmax", name)
+
+
+def trains_without_the_test_graph(name: str) -> None:
+    """Nothing of it makes a difference, unless the track is transductive."""
+    learns_nothing_of_the_test_graph("softmax", name)
+
+
 CHECKS = (
     returns_logits_for_exactly_the_known_classes,
     follows_a_renumbering_of_the_vertices,
@@ -109,6 +120,8 @@ CHECKS = (
     takes_the_sizes_of_a_preset,
     walks_anew_in_every_epoch,
     trains_the_same_under_the_same_seed,
+    trains_on_no_label_it_may_not_learn_from,
+    trains_without_the_test_graph,
 )
 
 

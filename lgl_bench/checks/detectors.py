@@ -156,7 +156,8 @@ def _expression(name: str) -> Expression:
 
 
 def _bench(name: str) -> Bench:
-    return bench(head_of(build(_expression(name), detectors)))
+    works_on = detectors.get(name).backbones
+    return bench(head_of(build(_expression(name), detectors)), works_on[0] if works_on else "gcn")
 
 
 def _fit(detector: Detector, item: Bench) -> None:

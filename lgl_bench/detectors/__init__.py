@@ -58,6 +58,9 @@ class Detector(ABC):
 
     heads: ClassVar[tuple[str, ...]] = ("softmax",)
     """Heads it can score on; the first is the one it is trained with. Empty for any: then softmax's fits are taken."""
+    backbones: ClassVar[tuple[str, ...]] = ()
+    """Backbones it can score on, if it reads what only these compute; empty for any. On others it is left out of a run,
+    and so is whatever wraps it."""
     bounded: ClassVar[bool] = True
     """Whether raw scores lie in [0, 1] as they are."""
     reads_outputs: ClassVar[bool] = True
@@ -107,6 +110,7 @@ detectors: Registry[type[Any]] = Registry(
             "mc_dropout",
             "grasp",
             "logitnorm",
+            "nodesafe",
             "shortcuts",
         )
     ),

@@ -7,7 +7,7 @@ from functools import cache
 from lgl_bench.grading.row_key import Key
 from lgl_bench.plans.methods import MethodRow
 from lgl_bench.plans.plan import Plan
-from lgl_bench.plans.plugin_facts import detector_facts, protocol_facts, threshold_facts
+from lgl_bench.plans.plugin_facts import detector_facts, model_track, protocol_facts, threshold_facts
 
 
 class RowKeys:
@@ -18,6 +18,7 @@ class RowKeys:
         self.of = cache(self._of)
         self._protocol = cache(lambda setting: protocol_facts(setting, plan.plugins))
         self._detector = cache(lambda text: detector_facts(text, plan.plugins))
+        self._model = cache(lambda backbone, head: model_track(backbone, head, plan.plugins))
 
     def _of(self, row: MethodRow, threshold: str = "") -> Key:
         """The key of a row with a threshold, or without one."""
@@ -47,6 +48,7 @@ class RowKeys:
     def _track(self, row: MethodRow, protocol: str, threshold: str) -> str:
         """The protocol's track, unless a part of the row looks at the test vertices together, or sees the truth."""
         tracks = {protocol, *(self._detector(candidate.base).track for candidate in row.candidates)}
+        tracks |= {self._model(row.backbone, candidate.head) for candidate in row.candidates}
         if threshold:
             facts = threshold_facts(threshold, self.plan.plugins)
             if not facts.ranked:

@@ -29,6 +29,11 @@ class Model(nn.Module):
         self.known = read_only(known)
         self._answers: dict[tuple[int, int], tuple[Graph, Outputs]] = {}
 
+    @property
+    def track(self) -> str:
+        """Called transductive if its backbone or head is."""
+        return "transductive" if "transductive" in (self.backbone.track, self.head.track) else "inductive"
+
     def forward(self, inputs: Inputs) -> Outputs:
         """Logits and embeddings of every vertex, with gradients."""
         z, output = self.backbone(inputs)

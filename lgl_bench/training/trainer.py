@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -89,14 +89,15 @@ def train(
     with seeded(seed, "train", task.time, task.fold):
         model.to(device)
         seen = _Seen(model) if added.penalises else None
-        data = training_data(model, task, device, added.weights, seen)
+        data = training_data(model, task, device, added.weights, seen, _most_epochs(parameters))
         if not len(data.vertices):
             return _end("ok", "", 0, 0.0, start, model)
         model.head.begin(data.labels[data.vertices].to(device))
-        losses_of_epoch = walk(model.backbone, data)
+        losses_of_epoch = walk(model.backbone, replace(data, graph_loss=model.head.graph_loss(data)))
         optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
         for epoch in range(1, parameters.epochs + 1):
             model.train()
+            data.clock.epoch = epoch
             for loss in losses_of_epoch():
                 steps += 1
                 if seen is not None and added.strategy is not None:
@@ -118,6 +119,11 @@ def train(
     if not all(bool(torch.isfinite(weight).all()) for weight in model.parameters()):
         return _end("diverged", "a weight is no longer finite", epoch, value, start, model)
     return _end("ok", "", epoch, value, start, model)
+
+
+def _most_epochs(parameters: TrainingParameters) -> int:
+    """An epoch has at least one step."""
+    return min(parameters.epochs, parameters.steps or parameters.epochs)
 
 
 class _Seen:

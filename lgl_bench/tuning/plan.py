@@ -21,6 +21,7 @@ from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.preset_file import check_target
 from lgl_bench.plans.settings import chain_settings
 from lgl_bench.plans.suite import load_suite
+from lgl_bench.plans.suited import check_suited, suited_texts
 from lgl_bench.runs.answer_digests import answer_digest
 from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.stand_ins import open_streams
@@ -129,6 +130,7 @@ def plan_tuning(
     """
     axes = load_suite(suite).override(streams=tuple(streams), backbones=tuple(backbones), detectors=tuple(detectors))
     effort = _effort(budget, seeds, search, trials)
+    check_suited(axes)
     check_target(out, name)
     for backbone in axes.backbones:
         all_backbones.get(backbone)
@@ -140,7 +142,7 @@ def plan_tuning(
         for setting, _ in chain_settings(axes)
         for usable in [usable_metric(stream, setting, metric)]
         for backbone in axes.backbones
-        for head, found in _by_head(axes.detectors_of(backbone), key, setting.build().split, backbone).items()
+        for head, found in _by_head(suited_texts(axes, backbone), key, setting.build().split, backbone).items()
     ]
     if not specs:
         raise UsageError("good(auto) chooses its detector and alpha while it runs; name a detector to tune")

@@ -23,6 +23,7 @@ NOT_APPLICABLE = {
     "raises when it is not fitted": "learns nothing",
     "is monotone in its rate": "no rate",
     "draws what it grades": "no resampling kernel",
+    "trains without the test graph": "its track is transductive",
 }
 POOLED = "not task by task"
 

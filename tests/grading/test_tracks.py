@@ -6,10 +6,11 @@ import pytest
 
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
+from lgl_bench.heads import heads
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.plans.plan_file import DetectorFacts, PluginFacts, read_plan
-from lgl_bench.plans.plugin_facts import detector_facts
+from lgl_bench.plans.plugin_facts import detector_facts, model_track
 
 pytestmark = pytest.mark.usefixtures("engines")
 BOARD = "leaderboard.csv"
@@ -74,3 +75,42 @@ def test_a_plan_file_that_records_no_track_is_read_as_inductive():
     old = PluginFacts.model_validate({"detectors": {"theirs": {"head": "softmax", "bounded": True}}})
     assert old.detectors["theirs"] == DetectorFacts(head="softmax", bounded=True, track="inductive")
     assert detector_facts("theirs", old).track == "inductive"
+
+
+HEAD = '''
+from lgl_bench.detectors import Detector, detectors
+from lgl_bench.heads import heads
+from lgl_bench.heads.softmax import Softmax
+
+
+@heads.register("mine-head")
+class MineHead(Softmax):
+    """Softmax, trained on the graph that is scored."""
+
+    track = "transductive"
+
+
+@detectors.register("mine-msp")
+class MineMsp(Detector):
+    heads = ("mine-head",)
+
+    def score(self, model, graph):
+        return 1.0 - model.probabilities(graph).max(axis=1)
+'''
+
+
+def test_rows_of_a_head_that_trains_on_the_test_graph_are_transductive_with_and_without_its_code(
+    out, carry_out, tmp_path
+):
+    path = tmp_path / "head.py"
+    path.write_text(HEAD)
+    with detectors.temporarily(), heads.temporarily():
+        load_plugin(path)
+        carry_out(detectors=["msp", "mine-msp"], thresholds=["none"])
+    facts = read_plan(out).plugins
+    assert facts.heads == facts.transductive_heads == ("mine-head",) and not facts.transductive_backbones
+    found, _ = tracks(out)
+    assert found["mine-msp", ""] == "transductive" and found["msp", ""] == "inductive"
+    assert (
+        model_track("gcn", "mine-head", facts) == "transductive" and model_track("gcn", "softmax", facts) == "inductive"
+    )

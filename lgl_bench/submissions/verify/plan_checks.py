@@ -111,7 +111,7 @@ def _wanted_rows(plan: Plan) -> list[tuple[Methods, str]]:
         split = protocol_facts(protocol, plan.plugins).split
         methods = Methods(suite, stream, protocol, strategy, split, backbone, swept, None)
         first = strategy == settings[0].strategy
-        found += [(methods, text) for text in row_texts(suite, backbone, swept, floor=first)]
+        found += [(methods, text) for text in row_texts(suite, backbone, swept, floor=first, facts=plan.plugins)]
     return found
 
 
