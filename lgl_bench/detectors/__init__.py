@@ -111,6 +111,7 @@ detectors: Registry[type[Any]] = Registry(
             "grasp",
             "logitnorm",
             "nodesafe",
+            "evidence",
             "shortcuts",
         )
     ),

@@ -73,7 +73,8 @@ heads: Registry[type[Head]] = Registry(
     "head",
     "lgl_bench.heads",
     tuple(
-        f"lgl_bench.heads.{name}" for name in ("softmax", "one_vs_rest", "isomax", "genodin", "logitnorm", "nodesafe")
+        f"lgl_bench.heads.{name}"
+        for name in ("softmax", "one_vs_rest", "isomax", "genodin", "logitnorm", "nodesafe", "gkde")
     ),
 )
 

@@ -440,6 +440,45 @@ def scale_by_ends(matrix, shares, first, last):
             row[j] *= share + shares[j]
 
 
+# hops
+@_compiled
+def add_hops(starts, sources, begins, weights, out):
+    """out[v] += weights[h] for each of at most 64 different vertices `begins` that is h hops away from v.
+
+    One search for all of them: bit i of a word says whether the i-th has been there.
+    """
+    vertices = len(starts) - 1
+    seen, front, reached = np.zeros(vertices, np.uint64), np.zeros(vertices, np.uint64), np.zeros(vertices, np.uint64)
+    for i in range(len(begins)):
+        front[begins[i]] |= np.uint64(1) << np.uint64(i)
+    for hop in range(len(weights)):
+        count = 0
+        for v in range(vertices):
+            if front[v]:
+                here = _ones(front[v])
+                seen[v] |= front[v]
+                out[v] += weights[hop] * here
+                count += here
+        if count == 0:
+            return
+        for v in range(vertices):
+            bits = np.uint64(0)
+            for arc in range(starts[v], starts[v + 1]):
+                bits |= front[sources[arc]]
+            reached[v] = bits & ~seen[v]
+        front, reached = reached, front
+
+
+@numba.njit(inline="always")
+def _ones(word):
+    """How many bits of a word are set."""
+    count = 0
+    while word:
+        word &= word - np.uint64(1)
+        count += 1
+    return count
+
+
 # dropout
 @_compiled
 def dropout(x, seed, dropped, relu, out, first, last):
