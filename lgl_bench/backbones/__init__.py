@@ -60,6 +60,8 @@ class Backbone(nn.Module, ABC):
     """Whether a step of training sees all vertices, so that a head may add a loss over them."""
     own_sizes: ClassVar[frozenset[str]] = frozenset()
     """Of a built-in backbone: parameters that mean another thing than GCN's do, so that presets leave them alone."""
+    own_lr: ClassVar[float | None] = None
+    """Of a built-in backbone: the learning rate it is published with; presets have GCN's otherwise."""
 
     def __init__(self, shape: Shape, hidden: int = 64, layers: int = 2, dropout: float = 0.5) -> None:
         super().__init__()
@@ -135,7 +137,10 @@ class Backbone(nn.Module, ABC):
         return list(zip(widths[:-1], widths[1:], strict=True))
 
 
-_BUILT_IN = ("gcn", "graphsage", "gat", "graph_mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn")
+_BUILT_IN = (
+    *("gcn", "graphsage", "gat", "graph_mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn"),
+    *("oodgat",),
+)
 
 backbones: Registry[type[Any]] = Registry(
     "backbone",

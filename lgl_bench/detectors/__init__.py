@@ -112,6 +112,7 @@ detectors: Registry[type[Any]] = Registry(
             "logitnorm",
             "nodesafe",
             "evidence",
+            "oodgat",
             "shortcuts",
         )
     ),

@@ -2,9 +2,9 @@
 
 The CSV files beside this module (`paper/`) hold every row of the paper's tables. Rules for what they lack: IsoMax+ on
 dblp-hard as on dblp-easy; acl-venues and pharmabio as dblp-easy; arxiv-structure as OGB-arXiv; a twin as its
-original, at most 128 wide; any other backbone as GCN, in what it takes of its parameters (`taken`); genodin as softmax;
-doc as gdoc; any other head as GCN with softmax; any other stream as Cora if it is static, else as dblp-easy, at most
-128 wide.
+original, at most 128 wide; any other backbone as GCN, in what it takes of its parameters (`taken`) and with the
+learning rate it is published with if it has one (`own_lr`); genodin as softmax; doc as gdoc; any other head as GCN with
+softmax; any other stream as Cora if it is static, else as dblp-easy, at most 128 wide.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ def preset(stream: str, split: str, backbone: str, head: str) -> Preset:
     parameters |= _WALKS.get(backbone, {}).get("temporal" if split == "temporal" else "static", {})
     exact = (stream, backbone, head) == (original, row_backbone, row_head)
     name = "paper" if exact else f"paper: {row_backbone}, {row_head}, {original}"
-    return Preset(name, parameters, TrainingParameters(int(row["epochs"]), float(row["lr"])))
+    own_lr = backbones.get(backbone).own_lr if backbones.is_built_in(backbone) else None
+    if own_lr is not None:
+        name += f"; lr of {backbone}"
+    return Preset(name, parameters, TrainingParameters(int(row["epochs"]), own_lr or float(row["lr"])))
 
 
 def taken(backbone: str, values: dict[str, _Value]) -> dict[str, _Value]:
