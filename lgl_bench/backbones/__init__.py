@@ -139,7 +139,7 @@ class Backbone(nn.Module, ABC):
 
 _BUILT_IN = (
     *("gcn", "graphsage", "gat", "graph_mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn"),
-    *("oodgat",),
+    *("oodgat", "openwgl"),
 )
 
 backbones: Registry[type[Any]] = Registry(

@@ -12,6 +12,16 @@ from lgl_bench.backbones.layers.propagation import spread
 from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix
 
 
+def convolve(inputs: Inputs, projection: Projection, h: Matrix) -> torch.Tensor:
+    """One convolution; the narrower of its two matrices is the one sent along the arcs."""
+    assert projection.bias is not None
+    if isinstance(h, SparseMatrix) or h.shape[1] >= projection.weight.shape[1]:
+        sent, into = spread(inputs, h @ projection.weight)
+        return torch.addcmul(projection.bias, sent, into)
+    sent, into = spread(inputs, h)
+    return projection(sent * into)  # type: ignore[no-any-return]
+
+
 @backbones.register("gcn")
 class GCN(Backbone):
     """Symmetric normalisation with self-loops; arc weights are an input, because ODIN moves them."""
@@ -27,14 +37,10 @@ class GCN(Backbone):
         return super().forward(inputs.scaled())
 
     def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
-        """One convolution; the narrower of its two matrices is the one sent along the arcs."""
+        """One convolution."""
         projection = self.projections[layer]
-        assert isinstance(projection, Projection) and projection.bias is not None
-        if isinstance(h, SparseMatrix) or h.shape[1] >= projection.weight.shape[1]:
-            sent, into = spread(inputs, h @ projection.weight)
-            return torch.addcmul(projection.bias, sent, into)
-        sent, into = spread(inputs, h)
-        return projection(sent * into)  # type: ignore[no-any-return]
+        assert isinstance(projection, Projection)
+        return convolve(inputs, projection, h)
 
     def grow(self, outputs: int) -> None:
         """Appends outputs to the last layer."""

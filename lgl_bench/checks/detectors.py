@@ -65,7 +65,7 @@ def raises_when_it_is_not_fitted(name: str) -> None:
 
 def follows_a_renumbering_of_the_vertices(name: str) -> None:
     """The score belongs to the vertex, not to its number."""
-    if name in ("random", "mc-dropout"):
+    if name in ("random", "mc-dropout", "openwgl"):
         raise Exempt("what is random is drawn by position")
     item, detector = _fitted(name)
     graph = item.task.test

@@ -113,6 +113,7 @@ detectors: Registry[type[Any]] = Registry(
             "nodesafe",
             "evidence",
             "oodgat",
+            "openwgl",
             "shortcuts",
         )
     ),
