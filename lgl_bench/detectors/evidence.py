@@ -1,7 +1,7 @@
-"""Little evidence is novel: -log alpha_0, the logarithm of what GKDE (Zhao et al. 2020) scores with.
+"""Little evidence is novel: -log alpha_0, as GKDE (Zhao et al. 2020) and GPN (Stadler et al. 2021) order vertices.
 
-alpha_0 = sum_c alpha_c of the Dirichlet distribution of a vertex. The logarithm keeps the order and makes a spread of
-evidence over many powers of ten one that can be mapped and mixed with that of neighbours.
+alpha_0 = sum_c alpha_c of the Dirichlet distribution of a vertex; both score with -alpha_0. The logarithm keeps the
+order, and makes evidence that spreads over many powers of ten one that can be mapped and mixed with that of neighbours.
 """
 
 from __future__ import annotations
@@ -27,3 +27,11 @@ class GkdeDetector(_Evidence):
     """On the head of the same name."""
 
     heads = ("gkde",)
+
+
+@detectors.register("gpn")
+class GpnDetector(_Evidence):
+    """On the head and the backbone of the same name."""
+
+    heads = ("gpn",)
+    backbones = ("gpn",)

@@ -74,7 +74,7 @@ heads: Registry[type[Head]] = Registry(
     "lgl_bench.heads",
     tuple(
         f"lgl_bench.heads.{name}"
-        for name in ("softmax", "one_vs_rest", "isomax", "genodin", "logitnorm", "nodesafe", "gkde")
+        for name in ("softmax", "one_vs_rest", "isomax", "genodin", "logitnorm", "nodesafe", "gkde", "gpn")
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Fitting a model to a task: Adam, no weight decay, deterministic under a seed on one machine.
+"""Fitting a model to a task: Adam, no weight decay unless a backbone asks for it, deterministic under a seed.
 
 A fit that diverges ends with a status and a reason; it never crashes a run and never becomes a row.
 """
@@ -19,6 +19,7 @@ from lgl_bench.core.types import FloatArray, Task, TrainingParameters
 from lgl_bench.strategies import StepOutputs, Strategy
 from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import Model
+from lgl_bench.training.optimiser import Optimiser
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def train(
             return _end("ok", "", 0, 0.0, start, model)
         model.head.begin(data.labels[data.vertices].to(device))
         losses_of_epoch = walk(model.backbone, replace(data, graph_loss=model.head.graph_loss(data)))
-        optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
+        optimiser = Optimiser(model, parameters.lr, data.clock.epochs)
         for epoch in range(1, parameters.epochs + 1):
             model.train()
             data.clock.epoch = epoch
@@ -105,11 +106,11 @@ def train(
                 value = float(loss.detach())
                 if not np.isfinite(value):
                     return _end("diverged", f"the loss was {value} in epoch {epoch}", epoch, value, start, model)
-                optimizer.zero_grad()
+                optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 if added.strategy is not None:
                     added.strategy.after_backward(model)
-                optimizer.step()
+                optimiser.step(epoch)
                 if steps == parameters.steps:
                     break
             if on_epoch is not None:

@@ -14,7 +14,7 @@ from tests.support.graphs import random_graph, to_sparse
 from tests.support.walks import data_on
 
 BACKBONES = ["gcn", "graphsage", "gat", "graph-mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn"]
-BACKBONES += ["oodgat", "openwgl"]
+BACKBONES += ["oodgat", "openwgl", "gpn"]
 
 
 def test_every_built_in_backbone_is_tested_here():
