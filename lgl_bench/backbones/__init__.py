@@ -8,6 +8,7 @@ its output is the embedding.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,6 +41,21 @@ class Shape:
     outputs: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ParameterGroup:
+    """Parameters that are optimised in a way of their own.
+
+    Attributes:
+        parameters: Which.
+        weight_decay: Added to the gradient, times the parameter itself.
+        first_epoch: The epochs before it, counted from 1, leave the parameters as they are.
+    """
+
+    parameters: tuple[nn.Parameter, ...]
+    weight_decay: float = 0.0
+    first_epoch: int = 1
+
+
 class Backbone(nn.Module, ABC):
     """Base of every backbone: write `step` and `grow`.
 
@@ -54,6 +70,16 @@ class Backbone(nn.Module, ABC):
 
     edge_weights: ClassVar[bool] = False
     """Whether arc weights take part, so that ODIN can move them."""
+    track: ClassVar[str] = "inductive"
+    """Called transductive if training sees features and edges of the vertices that are scored."""
+    whole_graph: ClassVar[bool] = True
+    """Whether a step of training sees all vertices, so that a head may add a loss over them."""
+    own_head: ClassVar[str] = "softmax"
+    """The head it is made for: what checks train it with. It must work with every other too."""
+    own_sizes: ClassVar[frozenset[str]] = frozenset()
+    """Of a built-in backbone: parameters that mean another thing than GCN's do, so that presets leave them alone."""
+    own_lr: ClassVar[float | None] = None
+    """Of a built-in backbone: the learning rate it is published with; presets have GCN's otherwise."""
 
     def __init__(self, shape: Shape, hidden: int = 64, layers: int = 2, dropout: float = 0.5) -> None:
         super().__init__()
@@ -122,6 +148,14 @@ class Backbone(nn.Module, ABC):
         """
         return full_batch(self, data)
 
+    def parameter_groups(self, epochs: int) -> Sequence[ParameterGroup]:
+        """What is optimised in another way than by Adam, without weight decay, in every epoch; nothing as a rule.
+
+        Args:
+            epochs: Most epochs that the fit will have.
+        """
+        return ()
+
     def sizes(self) -> list[tuple[int, int]]:
         """Inputs and outputs of each layer."""
         last = self.shape.outputs if self.shape.outputs is not None else self.hidden
@@ -129,8 +163,13 @@ class Backbone(nn.Module, ABC):
         return list(zip(widths[:-1], widths[1:], strict=True))
 
 
+_BUILT_IN = (
+    *("gcn", "graphsage", "gat", "graph_mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn"),
+    *("oodgat", "openwgl", "gpn"),
+)
+
 backbones: Registry[type[Any]] = Registry(
     "backbone",
     "lgl_bench.backbones",
-    tuple(f"lgl_bench.backbones.{name}" for name in ("gcn", "graphsage", "gat", "graph_mlp", "mlp")),
+    tuple(f"lgl_bench.backbones.{name}" for name in _BUILT_IN),
 )

@@ -26,9 +26,9 @@ class AttentionLayer(nn.Module):
     def __init__(self, inputs: int, outputs: int, heads: int, attn_dropout: float) -> None:
         super().__init__()
         self.heads = heads
-        self.weight = nn.Parameter(_weights(inputs, heads, outputs))
-        self.source = nn.Parameter(_weights(1, heads, outputs)[0])
-        self.target = nn.Parameter(_weights(1, heads, outputs)[0])
+        self.weight = nn.Parameter(glorot(inputs, heads, outputs))
+        self.source = nn.Parameter(glorot(1, heads, outputs)[0])
+        self.target = nn.Parameter(glorot(1, heads, outputs)[0])
         self.bias = nn.Parameter(torch.zeros(heads, outputs))
         self.drop = Dropout(attn_dropout)
 
@@ -49,7 +49,7 @@ class AttentionLayer(nn.Module):
     def grow(self, outputs: int) -> None:
         """Appends outputs; the attention of what is there stays as it is, so old outputs do too."""
         inputs, heads, old = self.weight.shape
-        fresh = _weights(inputs, heads, outputs)
+        fresh = glorot(inputs, heads, outputs)
         fresh[:, :, :old] = self.weight.data
         self.weight = nn.Parameter(fresh)
         for name in ("source", "target", "bias"):
@@ -116,8 +116,8 @@ class GAT(Backbone):
         self.attention[-1].grow(outputs)  # type: ignore[operator]
 
 
-def _weights(inputs: int, heads: int, outputs: int) -> torch.Tensor:
-    """Glorot-normal with the gain of ReLU."""
+def glorot(inputs: int, heads: int, outputs: int) -> torch.Tensor:
+    """Glorot-normal weights of several heads, with the gain of ReLU."""
     flat = torch.empty(inputs, heads * outputs)
     nn.init.xavier_normal_(flat, nn.init.calculate_gain("relu"))
     return flat.view(inputs, heads, outputs)

@@ -8,8 +8,18 @@ from torch import nn
 from lgl_bench.backbones import Backbone, Shape, backbones
 from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.backbones.layers.projection import Projection
+from lgl_bench.backbones.layers.propagation import spread
 from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix
-from lgl_bench.kernels import neighbour_sum, weighted_sum
+
+
+def convolve(inputs: Inputs, projection: Projection, h: Matrix) -> torch.Tensor:
+    """One convolution; the narrower of its two matrices is the one sent along the arcs."""
+    assert projection.bias is not None
+    if isinstance(h, SparseMatrix) or h.shape[1] >= projection.weight.shape[1]:
+        sent, into = spread(inputs, h @ projection.weight)
+        return torch.addcmul(projection.bias, sent, into)
+    sent, into = spread(inputs, h)
+    return projection(sent * into)  # type: ignore[no-any-return]
 
 
 @backbones.register("gcn")
@@ -27,23 +37,11 @@ class GCN(Backbone):
         return super().forward(inputs.scaled())
 
     def step(self, layer: int, inputs: Inputs, h: Matrix) -> torch.Tensor:
-        """One convolution; the narrower of its two matrices is the one sent along the arcs."""
+        """One convolution."""
         projection = self.projections[layer]
-        assert isinstance(projection, Projection) and projection.bias is not None
-        if isinstance(h, SparseMatrix) or h.shape[1] >= projection.weight.shape[1]:
-            sent, into = _spread(inputs, h @ projection.weight)
-            return torch.addcmul(projection.bias, sent, into)
-        sent, into = _spread(inputs, h)
-        return projection(sent * into)  # type: ignore[no-any-return]
+        assert isinstance(projection, Projection)
+        return convolve(inputs, projection, h)
 
     def grow(self, outputs: int) -> None:
         """Appends outputs to the last layer."""
         self.projections[-1].grow(outputs)  # type: ignore[operator]
-
-
-def _spread(inputs: Inputs, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(A + I) D^-1/2 H, and the D^-1/2 that is left: scaling rows is cheaper than weighting every message."""
-    out_of, into = inputs.degree_scales()
-    if inputs.weights is None:
-        return neighbour_sum(inputs.looped, h * out_of), into
-    return weighted_sum(inputs.looped, h * out_of, inputs.weights), into

@@ -31,6 +31,8 @@ class GraphMLP(MLP):
         batch: Vertices drawn per step; see `draw_vertices`.
     """
 
+    whole_graph = False
+
     def __init__(
         self,
         shape: Shape,

@@ -28,6 +28,8 @@ class GraphSAGE(Backbone):
         fanout: Neighbours sampled in the first layer, and in each further one.
     """
 
+    whole_graph = False
+
     def __init__(
         self,
         shape: Shape,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from lgl_bench.checks.failure import require
+from lgl_bench.checks.leaks import learns_from_no_other_label, learns_nothing_of_the_test_graph
 from lgl_bench.checks.planted import bench
 from lgl_bench.heads import Head, heads
 from lgl_bench.metrics.classification import accuracy
@@ -59,12 +60,24 @@ def learns(name: str) -> None:
     require(found is not None and found > 0.6, f"accuracy {found:.3f} with three easy classes")
 
 
+def trains_on_no_label_it_may_not_learn_from(name: str) -> None:
+    """Labels outside the loss make no difference."""
+    learns_from_no_other_label(name, "gcn")
+
+
+def trains_without_the_test_graph(name: str) -> None:
+    """Nothing of it makes a difference, unless the track is transductive."""
+    learns_nothing_of_the_test_graph(name, "gcn")
+
+
 CHECKS = (
     returns_one_logit_per_class,
     returns_probabilities,
     has_a_loss_that_reaches_the_backbone,
     keeps_old_logits_when_classes_are_added,
     learns,
+    trains_on_no_label_it_may_not_learn_from,
+    trains_without_the_test_graph,
 )
 
 

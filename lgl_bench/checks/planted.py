@@ -88,7 +88,8 @@ def _trained(head: str, backbone: str) -> Bench:
     train(model, task, TRAINING, seed=0)
     fit = np.flatnonzero(task.fit_mask)
     assert task.calibration is not None
-    return Bench(model, task, truth, Calibration(model, task.train, fit, task.train.graph, task.calibration))
+    calibration = Calibration(model, task.train, fit, task.train.graph, task.calibration, trained=fit)
+    return Bench(model, task, truth, calibration)
 
 
 def backbone_parameters(name: str) -> dict[str, float]:

@@ -13,13 +13,13 @@ from lgl_bench.checks.failure import require
 from lgl_bench.checks.planted import SMALL, TRAINING, static_stream, temporal_stream
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import complete, parse
-from lgl_bench.core.types import Sparse, Task, Truth
+from lgl_bench.core.types import Graph, IntArray, Sparse, Task, Truth
 from lgl_bench.detectors import detectors
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.protocols import Protocol, protocols
 from lgl_bench.runs.answering import answer_tasks
 from lgl_bench.runs.scoring import Method
-from lgl_bench.streams.stream import Stream
+from lgl_bench.streams.stream import Stream, reorder
 
 _MAX_TASKS = 4
 
@@ -79,6 +79,21 @@ def returns_scores_that_do_not_depend_on_the_truth(name: str) -> None:
         require(np.array_equal(answers.predicted, again.predicted), "permuting the scored labels changed predictions")
 
 
+def finds_its_training_vertices_in_the_test_graph(name: str) -> None:
+    """Those it names, if any, are the vertices of the loss, and none of them is scored."""
+    stream, protocol = _subject(name)
+    for task, _ in _tasks(stream, protocol):
+        if task.trained is None:
+            continue
+        same = len(task.trained) == task.fit_mask.sum() and _rows(task.test, task.trained) == _rows(
+            task.train.graph, np.flatnonzero(task.fit_mask)
+        )
+        require(
+            same, "Task.trained are not the vertices of the loss, in their order; leave it None if they are not there"
+        )
+        require(not np.isin(task.trained, task.scored).any(), "Task.trained has a vertex that is scored")
+
+
 def returns_the_same_tasks_again(name: str) -> None:
     """Same seed, same tasks."""
     stream, protocol = _subject(name)
@@ -92,6 +107,7 @@ CHECKS = (
     knows_the_classes_it_trains_on,
     shows_training_no_label_of_the_future,
     returns_scores_that_do_not_depend_on_the_truth,
+    finds_its_training_vertices_in_the_test_graph,
     returns_the_same_tasks_again,
 )
 
@@ -135,10 +151,16 @@ def _permuted(stream: Stream, task: Task, later: bool) -> Stream:
     return replace(stream, labels=labels)
 
 
+def _rows(graph: Graph, vertices: IntArray) -> tuple[bytes, bytes]:
+    """Features and years of some vertices."""
+    rows = reorder(graph.features, vertices)
+    return (rows.dense() if isinstance(rows, Sparse) else rows).tobytes(), graph.born[vertices].tobytes()
+
+
 def _seen(task: Task) -> list[bytes]:
     """Everything a method is given."""
     parts: list[npt.NDArray[Any]] = [task.train.labels, task.fit_mask, task.train.born, task.scored, task.known]
-    parts += [np.empty(0) if task.calibration is None else task.calibration]
+    parts += [np.empty(0) if part is None else part for part in (task.calibration, task.trained)]
     for graph in (task.train.graph, task.test):
         features = graph.features
         parts += [features.indptr, features.indices, features.values] if isinstance(features, Sparse) else [features]

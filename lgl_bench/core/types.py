@@ -6,7 +6,7 @@ metrics and to nobody else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -31,10 +31,10 @@ def read_only(array: AnyArray) -> AnyArray:
 
 def flag_arrays(record: Any) -> None:
     """Flags every array of a frozen record that is being made."""
-    for name in record.__slots__:
-        value = getattr(record, name)
+    for field in fields(record):
+        value = getattr(record, field.name)
         if isinstance(value, np.ndarray):
-            object.__setattr__(record, name, read_only(value))
+            object.__setattr__(record, field.name, read_only(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,19 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoredGraph(Graph):
+    """A graph as only a transductive detector gets it: it is known which vertices are scored together.
+
+    Attributes:
+        scored: These vertices.
+        trained: The vertices the model was trained on; None if the protocol does not say where they are.
+    """
+
+    scored: IntArray
+    trained: IntArray | None
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A graph up to a year with what may be learned from it.
 
@@ -151,6 +164,8 @@ class Task:
         test: The graph to answer on.
         scored: Vertices of `test` to answer for.
         known: Global ids of the classes known by then, in the order of the model's outputs.
+        trained: Vertices of `test` that the loss is taken on, in the order of `fit_mask`: what transductive detectors
+            may know of training. None if the protocol does not say.
     """
 
     time: int
@@ -162,6 +177,7 @@ class Task:
     test: Graph
     scored: IntArray
     known: IntArray
+    trained: IntArray | None = None
 
     def __post_init__(self) -> None:
         flag_arrays(self)

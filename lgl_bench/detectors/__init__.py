@@ -18,7 +18,7 @@ import numpy as np
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.expressions import Constant
 from lgl_bench.core.registry import Registry
-from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
+from lgl_bench.core.types import FloatArray, Graph, IntArray, ScoredGraph, Snapshot
 from lgl_bench.training.model import Model
 
 
@@ -34,6 +34,7 @@ class Calibration:
         graph: The graph the calibration vertices are scored on.
         vertices: Which ones.
         seed: Of the run; whatever a detector draws comes from it (`lgl_bench.core.seeds`).
+        trained: Vertices of `graph` that its model was trained on; None if the protocol does not say.
     """
 
     model: Model
@@ -42,20 +43,30 @@ class Calibration:
     graph: Graph
     vertices: IntArray
     seed: int = 0
+    trained: IntArray | None = None
 
 
 class Detector(ABC):
     """Base of every detector: write `score`, and `fit` if something has to be learned first.
 
     What `fit` learns is kept in attributes that end in `_`; parameters are never changed.
+
+    A detector that looks at the scored vertices together says so by `track = "transductive"`. The graph it is given is
+    then a `ScoredGraph`, with `scored` and `trained`; others get a `Graph`, which has neither. One that wraps another
+    takes over its track, and hands on the graph as it is.
     """
 
     heads: ClassVar[tuple[str, ...]] = ("softmax",)
     """Heads it can score on; the first is the one it is trained with. Empty for any: then softmax's fits are taken."""
+    backbones: ClassVar[tuple[str, ...]] = ()
+    """Backbones it can score on, if it reads what only these compute; empty for any. On others it is left out of a run,
+    and so is whatever wraps it."""
     bounded: ClassVar[bool] = True
     """Whether raw scores lie in [0, 1] as they are."""
     reads_outputs: ClassVar[bool] = True
     """Whether logits and embeddings are all it reads, so that another detector may change them first."""
+    track: ClassVar[str] = "inductive"
+    """Called transductive if it knows which vertices are scored; its rows are ranked apart from those of others."""
     grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
     """A few values per parameter to choose among if a run chooses (`select`); those set in the expression stay."""
 
@@ -86,6 +97,23 @@ detectors: Registry[type[Any]] = Registry(
             "genodin",
             "distmax",
             "good",
+            "propagate",
+            "vim",
+            "ash",
+            "scale",
+            "fdbd",
+            "nnguide",
+            "she",
+            "kl_matching",
+            "gen",
+            "rmds",
+            "mc_dropout",
+            "grasp",
+            "logitnorm",
+            "nodesafe",
+            "evidence",
+            "oodgat",
+            "openwgl",
             "shortcuts",
         )
     ),
@@ -100,6 +128,13 @@ def head_of(detector: Detector) -> str:
 def scores_on(detector: Detector, head: str) -> bool:
     """Whether a detector can score on a head."""
     return not detector.heads or head in detector.heads
+
+
+def graph_for(detector: Detector, graph: Graph, scored: IntArray, trained: IntArray | None) -> Graph:
+    """The graph as a detector gets it: only a transductive one is told which vertices are scored and trained on."""
+    if detector.track != "transductive":
+        return graph
+    return ScoredGraph(graph.features, graph.edges, graph.num_vertices, graph.born, scored, trained)
 
 
 def checked(scores: Any, graph: Graph, name: str) -> FloatArray:

@@ -22,6 +22,24 @@ def mahalanobis(z: FloatArray, means: FloatArray, precision: FloatArray) -> Floa
     return nearest
 
 
+def class_means(z: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The mean of every class that has vertices, and z less the mean of its class."""
+    classes, member = np.unique(labels, return_inverse=True)
+    means = np.stack([z[member == k].mean(axis=0) for k in range(len(classes))])
+    return means, z - means[member]
+
+
+def shrunk_precision(around: FloatArray) -> FloatArray:
+    """The inverse of the Ledoit-Wolf covariance of rows around 0."""
+    import sklearn.covariance  # a second to import, and few runs need it
+
+    width = around.shape[1]
+    found = sklearn.covariance.LedoitWolf(assume_centered=True).fit(around).covariance_
+    # A unit that never fires has no variance; a touch of it keeps the inverse finite.
+    precision: FloatArray = np.linalg.inv(found + 1e-6 * np.eye(width) * max(np.trace(found) / width, 1e-6))
+    return (precision + precision.T) / 2
+
+
 @detectors.register("mahalanobis")
 class Mahalanobis(Detector):
     """Learns class means and one covariance from the training embeddings. Unbounded."""
@@ -30,17 +48,9 @@ class Mahalanobis(Detector):
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Means of the classes that have training vertices, covariance around them."""
-        import sklearn.covariance  # a second to import, and few runs need it
-
         z = model.outputs(train.graph).embeddings.double().numpy()[fit_vertices]
-        labels = train.labels[fit_vertices]
-        classes, member = np.unique(labels, return_inverse=True)
-        self.means_ = np.stack([z[member == k].mean(axis=0) for k in range(len(classes))])
-        tied = sklearn.covariance.LedoitWolf(assume_centered=True).fit(z - self.means_[member])
-        # A unit that never fires has no variance; a touch of it keeps the inverse finite.
-        covariance = tied.covariance_ + 1e-6 * np.eye(z.shape[1]) * max(np.trace(tied.covariance_) / z.shape[1], 1e-6)
-        self.precision_ = np.linalg.inv(covariance)
-        self.precision_ = (self.precision_ + self.precision_.T) / 2
+        self.means_, around = class_means(z, train.labels[fit_vertices])
+        self.precision_ = shrunk_precision(around)
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """At least 0."""

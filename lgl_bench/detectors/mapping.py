@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 
 from lgl_bench.core.types import FloatArray
-from lgl_bench.detectors import Calibration, Detector
+from lgl_bench.detectors import Calibration, Detector, graph_for
 from lgl_bench.training.model import Model
 
 
@@ -47,7 +47,8 @@ def learn_mapping(detector: Detector, model: Model, calibration: Calibration) ->
     if calibration.model is not model:
         detector = copy.deepcopy(detector)
         detector.fit(calibration.model, calibration.train, calibration.fit_vertices, calibration)
-    raw = detector.score(calibration.model, calibration.graph)[calibration.vertices]
+    graph = graph_for(detector, calibration.graph, calibration.vertices, calibration.trained)
+    raw = detector.score(calibration.model, graph)[calibration.vertices]
     return Mapping.of(raw if len(raw) else np.zeros(1))
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from lgl_bench.grading.row_key import Key
 from lgl_bench.plans.methods import MethodRow
 from lgl_bench.plans.plan import Plan
-from lgl_bench.plans.plugin_facts import protocol_facts, threshold_facts
+from lgl_bench.plans.plugin_facts import detector_facts, model_track, protocol_facts, threshold_facts
 
 
 class RowKeys:
@@ -17,6 +17,8 @@ class RowKeys:
         self.plan = plan
         self.of = cache(self._of)
         self._protocol = cache(lambda setting: protocol_facts(setting, plan.plugins))
+        self._detector = cache(lambda text: detector_facts(text, plan.plugins))
+        self._model = cache(lambda backbone, head: model_track(backbone, head, plan.plugins))
 
     def _of(self, row: MethodRow, threshold: str = "") -> Key:
         """The key of a row with a threshold, or without one."""
@@ -32,7 +34,7 @@ class RowKeys:
             history=protocol.shown_history,
             restart=row.strategy.restart,
             label_delay=protocol.label_delay or 0,
-            track=self._track(facts.track, threshold) if threshold else facts.track,
+            track=self._track(row, facts.track, threshold),
             backbone=row.shown_backbone,
             head=row.head,
             detector=row.detector,
@@ -43,9 +45,13 @@ class RowKeys:
             select=plan.suite.select,
         )
 
-    def _track(self, protocol: str, threshold: str) -> str:
-        """The track of a row with a threshold: one that learns from the test graph, or sees the truth, has its own."""
-        facts = threshold_facts(threshold, self.plan.plugins)
-        if not facts.ranked:
-            return "upper bound"
-        return "transductive" if "transductive" in (protocol, facts.track) else protocol
+    def _track(self, row: MethodRow, protocol: str, threshold: str) -> str:
+        """The protocol's track, unless a part of the row looks at the test vertices together, or sees the truth."""
+        tracks = {protocol, *(self._detector(candidate.base).track for candidate in row.candidates)}
+        tracks |= {self._model(row.backbone, candidate.head) for candidate in row.candidates}
+        if threshold:
+            facts = threshold_facts(threshold, self.plan.plugins)
+            if not facts.ranked:
+                return "upper bound"
+            tracks.add(facts.track)
+        return "transductive" if "transductive" in tracks else protocol

@@ -12,11 +12,15 @@ from typing import ClassVar
 import torch
 from torch import nn
 
+from lgl_bench.backbones.walks.training_data import GraphLoss, TrainingData
 from lgl_bench.core.registry import Registry
 
 
 class Head(nn.Module, ABC):
     """Base of every head: write `logits` and `loss`.
+
+    Optional: `graph_loss`, if the loss needs more than training vertices. A head with `track = "transductive"` is
+    trained on the graph that will be scored, without its labels, and its rows are in that track.
 
     Args:
         width: Columns of the embedding; only prototype heads use it.
@@ -25,6 +29,8 @@ class Head(nn.Module, ABC):
 
     linear: ClassVar[bool] = True
     """Whether the backbone's last layer has one output per class."""
+    track: ClassVar[str] = "inductive"
+    """Called transductive if training sees features and edges of the vertices that are scored."""
 
     def __init__(self, width: int, classes: int) -> None:
         super().__init__()
@@ -42,6 +48,18 @@ class Head(nn.Module, ABC):
     def begin(self, labels: torch.Tensor) -> None:  # noqa: B027
         """Sees the labels of all training vertices before the first step; batches show only some of them."""
 
+    def graph_loss(self, data: TrainingData) -> GraphLoss | None:
+        """What is added to the loss of each step: a function of the outputs of all vertices; None, for nothing.
+
+        Called once per fit, before the first epoch, to prepare what the fit needs; the function is called in every
+        step. Whatever is drawn comes from torch's own generator, which is seeded. It is an error if the backbone walks
+        in batches that do not see the whole graph.
+
+        Args:
+            data: The graph, and the labels of the training vertices alone.
+        """
+        return None
+
     def probabilities(self, logits: torch.Tensor) -> torch.Tensor:
         """Class probabilities."""
         return torch.softmax(logits, dim=1)
@@ -54,7 +72,10 @@ class Head(nn.Module, ABC):
 heads: Registry[type[Head]] = Registry(
     "head",
     "lgl_bench.heads",
-    tuple(f"lgl_bench.heads.{name}" for name in ("softmax", "one_vs_rest", "isomax", "genodin")),
+    tuple(
+        f"lgl_bench.heads.{name}"
+        for name in ("softmax", "one_vs_rest", "isomax", "genodin", "logitnorm", "nodesafe", "gkde", "gpn")
+    ),
 )
 
 

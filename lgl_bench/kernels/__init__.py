@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import torch
 
-from lgl_bench.kernels.arcs import Arcs, Outgoing, arc_ends, arcs_between, take_arcs
+from lgl_bench.kernels.arcs import Arcs, Outgoing, arc_ends, arcs_at_two_hops, arcs_between, take_arcs
 from lgl_bench.kernels.choice import kernel_name, kernels_on
+from lgl_bench.kernels.hops import hop_sums
 from lgl_bench.kernels.random_bits import draw_seed
 from lgl_bench.kernels.sampling import sample_arcs
 from lgl_bench.kernels.threads import set_thread_count, thread_count
@@ -19,9 +20,11 @@ __all__ = [
     "Arcs",
     "Outgoing",
     "arc_ends",
+    "arcs_at_two_hops",
     "arcs_between",
     "attention",
     "dropout",
+    "hop_sums",
     "kernel_name",
     "neighbour_mean",
     "neighbour_sum",

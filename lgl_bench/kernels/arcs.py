@@ -12,6 +12,8 @@ from lgl_bench.core.types import IntArray
 
 _MAX = 2**31 - 1
 """Places of arcs and vertices are kept in 32 bits."""
+_MAX_AT_TWO_HOPS = 200_000_000
+"""With the way back about 3 GB."""
 
 
 class Outgoing(NamedTuple):
@@ -127,6 +129,20 @@ def arcs_between(arcs: Arcs, vertices: torch.Tensor) -> Arcs:
     place = np.full(arcs.num_sources, -1, dtype=np.int64)
     starts, sources = between(arcs.starts.numpy(), arcs.sources.numpy(), vertices.numpy(), place)
     return Arcs(torch.from_numpy(starts), torch.from_numpy(sources), len(vertices), sampled=True)
+
+
+def arcs_at_two_hops(arcs: Arcs) -> Arcs:
+    """An arc u -> w if w can be reached from u in two steps, is not u, and is no neighbour of u.
+
+    Raises:
+        DataError: There are too many: a vertex with many neighbours joins all of them.
+    """
+    from lgl_bench.kernels.loops import at_two_hops
+
+    starts, sources = at_two_hops(arcs.starts.numpy(), arcs.sources.numpy(), _MAX_AT_TWO_HOPS)
+    if starts.max() > _MAX_AT_TWO_HOPS:
+        raise DataError(f"more than {_MAX_AT_TWO_HOPS:,} pairs of vertices at distance two: they are not supported")
+    return Arcs(torch.from_numpy(starts), torch.from_numpy(sources), arcs.num_sources)
 
 
 def take_arcs(arcs: Arcs, rows: torch.Tensor, values: torch.Tensor) -> tuple[Arcs, torch.Tensor]:

@@ -82,6 +82,36 @@ def between(starts, sources, vertices, place):
 
 
 @_compiled
+def at_two_hops(starts, sources, most):
+    """Arcs from the vertices at distance two, in the order they are found; it stops if there are more than `most`."""
+    vertices = len(starts) - 1
+    begins = np.zeros(vertices + 1, np.int64)
+    of = np.empty(0, np.int32)
+    seen = np.full(vertices, -1, np.int64)
+    for mark in (0, vertices):  # to count them, then to write them down
+        if mark:
+            of = np.empty(begins[vertices], np.int32)
+        for v in range(vertices):
+            seen[v] = mark + v
+            for arc in range(starts[v], starts[v + 1]):
+                seen[sources[arc]] = mark + v
+            at = begins[v]
+            for arc in range(starts[v], starts[v + 1]):
+                u = sources[arc]
+                for further in range(starts[u], starts[u + 1]):
+                    w = sources[further]
+                    if seen[w] != mark + v:
+                        seen[w] = mark + v
+                        if mark:
+                            of[at] = w
+                        at += 1
+            begins[v + 1] = at
+            if at > most:
+                return begins, of
+    return begins, of
+
+
+@_compiled
 def sort_by_source(starts, sources, vertices):
     """The same arcs by source: where each source's start, where each leads to, and its place among those by target."""
     begins = np.zeros(vertices + 1, np.int64)
@@ -408,6 +438,45 @@ def scale_by_ends(matrix, shares, first, last):
         row, share = matrix[i], shares[i]
         for j in range(len(shares)):
             row[j] *= share + shares[j]
+
+
+# hops
+@_compiled
+def add_hops(starts, sources, begins, weights, out):
+    """out[v] += weights[h] for each of at most 64 different vertices `begins` that is h hops away from v.
+
+    One search for all of them: bit i of a word says whether the i-th has been there.
+    """
+    vertices = len(starts) - 1
+    seen, front, reached = np.zeros(vertices, np.uint64), np.zeros(vertices, np.uint64), np.zeros(vertices, np.uint64)
+    for i in range(len(begins)):
+        front[begins[i]] |= np.uint64(1) << np.uint64(i)
+    for hop in range(len(weights)):
+        count = 0
+        for v in range(vertices):
+            if front[v]:
+                here = _ones(front[v])
+                seen[v] |= front[v]
+                out[v] += weights[hop] * here
+                count += here
+        if count == 0:
+            return
+        for v in range(vertices):
+            bits = np.uint64(0)
+            for arc in range(starts[v], starts[v + 1]):
+                bits |= front[sources[arc]]
+            reached[v] = bits & ~seen[v]
+        front, reached = reached, front
+
+
+@numba.njit(inline="always")
+def _ones(word):
+    """How many bits of a word are set."""
+    count = 0
+    while word:
+        word &= word - np.uint64(1)
+        count += 1
+    return count
 
 
 # dropout

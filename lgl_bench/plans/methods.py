@@ -13,9 +13,11 @@ from lgl_bench.detectors import detectors, head_of
 from lgl_bench.detectors.variants import variants
 from lgl_bench.plans.fits import ProtocolSetting, StrategySetting
 from lgl_bench.plans.paper_presets import detector_preset, good_preset, preset, resolve_good
+from lgl_bench.plans.plan_file import PluginFacts
 from lgl_bench.plans.preset_entries import StrategyEntry
 from lgl_bench.plans.preset_file import PresetFile
 from lgl_bench.plans.suite import Suite
+from lgl_bench.plans.suited import NO_FACTS, suited_texts
 
 AUTO = "auto"
 # What `good(auto)` chooses among if the suite names no detector that could be its base: the paper's three.
@@ -146,7 +148,7 @@ class Methods:
             base, alpha = good_preset(self.stream, self.split, self.backbone)
             _, candidates = self._candidates(Expression(base))
             return self._row("good(auto)", candidates, alpha)
-        texts = [text for text in self.suite.detectors_of(self.backbone) if parse(text).name != "good"]
+        texts = [text for text in suited_texts(self.suite, self.backbone) if parse(text).name != "good"]
         texts = [text for text in texts if not scores_on_any_head(text)]
         base, alpha = good_preset(self.stream, self.split, self.backbone)
         by_text = [self._candidates(parse(text))[1] for text in texts or BASES]
@@ -206,7 +208,14 @@ class Methods:
         )
 
 
-def row_texts(suite: Suite, backbone: str, swept: tuple[tuple[str, Any], ...], *, floor: bool = True) -> list[str]:
+def row_texts(
+    suite: Suite,
+    backbone: str,
+    swept: tuple[tuple[str, Any], ...],
+    *,
+    floor: bool = True,
+    facts: PluginFacts = NO_FACTS,
+) -> list[str]:
     """The detectors of a suite on a backbone; the floor joins them once per stream.
 
     Args:
@@ -214,8 +223,9 @@ def row_texts(suite: Suite, backbone: str, swept: tuple[tuple[str, Any], ...], *
         backbone: By name.
         swept: Parameters of the backbone.
         floor: Whether the strategy is the first, so that the floor joins on the first backbone.
+        facts: What is recorded of detectors that are not available.
     """
-    texts = list(suite.detectors_of(backbone))
+    texts = suited_texts(suite, backbone, facts)
     first = floor and backbone == suite.backbones[0] and all(suite.sweep[name][0] == value for name, value in swept)
     named = {str(parse(text)) for text in texts}
     return texts + [name for name in FLOOR if first and name not in named]

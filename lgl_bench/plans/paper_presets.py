@@ -2,7 +2,8 @@
 
 The CSV files beside this module (`paper/`) hold every row of the paper's tables. Rules for what they lack: IsoMax+ on
 dblp-hard as on dblp-easy; acl-venues and pharmabio as dblp-easy; arxiv-structure as OGB-arXiv; a twin as its
-original, at most 128 wide; MLP as GCN; genodin as softmax; doc as gdoc; any other backbone or head as GCN with
+original, at most 128 wide; any other backbone as GCN, in what it takes of its parameters (`taken`) and with the
+learning rate it is published with if it has one (`own_lr`); genodin as softmax; doc as gdoc; any other head as GCN with
 softmax; any other stream as Cora if it is static, else as dblp-easy, at most 128 wide.
 """
 
@@ -12,10 +13,11 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import Constant, Expression
+from lgl_bench.core.expressions import Constant, Expression, signature
 from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.types import TrainingParameters
 from lgl_bench.streams.catalogue import TWIN
@@ -23,10 +25,10 @@ from lgl_bench.streams.catalogue import TWIN
 STATIC = ("cora", "citeseer", "pubmed")
 TEMPORAL = ("dblp-easy", "dblp-hard", "ogb-arxiv")
 _STREAM_LIKE = {"acl-venues": "dblp-easy", "pharmabio": "dblp-easy", "arxiv-structure": "ogb-arxiv"}
-_BACKBONE_LIKE = {"mlp": "gcn"}
+_BACKBONES = ("gcn", "graphsage", "gat", "graph-mlp")
 _HEAD_LIKE = {"genodin": "softmax", "doc": "gdoc"}
 _NEAREST = ("gcn", "softmax")
-"""What stands in for a backbone or head that the paper does not have."""
+"""What stands in for a head that the paper does not have; the first of them for a backbone."""
 _COLUMNS = {"layers": int, "hidden": int, "dropout": float, "heads": int, "attn_dropout": float, "r": int}
 """Columns of the table that are parameters of a backbone, if they are filled."""
 # The paper's text on how GraphSAGE walks; the sample sizes of its tables contradict it and are not used.
@@ -37,6 +39,7 @@ _WALKS: dict[str, dict[str, dict[str, Any]]] = {
     }
 }
 _WIDEST_STAND_IN = 128
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Preset:
 def preset(stream: str, split: str, backbone: str, head: str) -> Preset:
     """Training parameters of the paper for (stream, split, backbone, head)."""
     original, capped = _original(stream, split)
-    row_backbone = _BACKBONE_LIKE.get(backbone, backbone)
+    row_backbone = _backbone_like(backbone)
     row_head = _HEAD_LIKE.get(head, head)
     rows = {(row["backbone"], row["head"], row["dataset"], row["split"]): row for row in table("hyperparameters")}
     row = rows.get((row_backbone, row_head, original, split))
@@ -72,10 +75,26 @@ def preset(stream: str, split: str, backbone: str, head: str) -> Preset:
     parameters: dict[str, Any] = {name: kind(row[name]) for name, kind in _COLUMNS.items() if row[name]}
     if capped:
         parameters["hidden"] = min(parameters["hidden"], _WIDEST_STAND_IN)
+    parameters = taken(backbone, parameters)
     parameters |= _WALKS.get(backbone, {}).get("temporal" if split == "temporal" else "static", {})
     exact = (stream, backbone, head) == (original, row_backbone, row_head)
     name = "paper" if exact else f"paper: {row_backbone}, {row_head}, {original}"
-    return Preset(name, parameters, TrainingParameters(int(row["epochs"]), float(row["lr"])))
+    own_lr = backbones.get(backbone).own_lr if backbones.is_built_in(backbone) else None
+    if own_lr is not None:
+        name += f"; lr of {backbone}"
+    return Preset(name, parameters, TrainingParameters(int(row["epochs"]), own_lr or float(row["lr"])))
+
+
+def taken(backbone: str, values: dict[str, _Value]) -> dict[str, _Value]:
+    """What a backbone takes of values for any: those of its own parameters, but for its `own_sizes`.
+
+    A plugin takes all of them: its presets must be known without its code too.
+    """
+    if not backbones.is_built_in(backbone):
+        return values
+    kind = backbones.get(backbone)
+    _, accepted = signature(kind)
+    return {name: value for name, value in values.items() if name in accepted and name not in kind.own_sizes}
 
 
 def detector_preset(stream: str, split: str, backbone: str, detector: str) -> dict[str, Constant]:
@@ -133,9 +152,14 @@ def _original(stream: str, split: str) -> tuple[str, bool]:
     return ("dblp-easy" if split == "temporal" else "cora"), True
 
 
+def _backbone_like(backbone: str) -> str:
+    """The backbone of the paper whose numbers apply."""
+    return backbone if backbone in _BACKBONES else _NEAREST[0]
+
+
 def _row(name: str, stream: str, split: str, backbone: str) -> dict[str, str] | None:
     original, _ = _original(stream, split)
-    backbone = _BACKBONE_LIKE.get(backbone, backbone)
+    backbone = _backbone_like(backbone)
     rows = {(row["dataset"], row["split"], row["backbone"]): row for row in table(name)}
     nearest = "dblp-easy" if original == "dblp-hard" else original
     return rows.get((original, split, backbone)) or rows.get((nearest, split, backbone))

@@ -26,6 +26,7 @@ from lgl_bench.plans.preset_entries import StrategyEntry
 from lgl_bench.plans.preset_file import PresetFile
 from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests, with_values
 from lgl_bench.plans.suite import Suite
+from lgl_bench.plans.suited import check_suited
 from lgl_bench.plans.tasks import TaskCache
 from lgl_bench.streams.catalogue import published_t0
 from lgl_bench.streams.checksum import prefix_checksums
@@ -130,6 +131,7 @@ def make_plan(
     plan = Plan(suite, budget, count, tasks=TaskCache(streams, kept=0) if tasks is None else tasks)
     plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in threshold_texts(suite))
     _check_thresholds(suite)
+    check_suited(suite)
     requests = chain_requests(suite)
     for name, stream in streams.items():
         prefixes = prefix_checksums(stream)

@@ -124,12 +124,17 @@ class ChainRecord(BaseModel):
 
 
 class DetectorFacts(BaseModel):
-    """What is recorded of a detector: the head it is trained with, and whether its scores lie in [0, 1] as they are."""
+    """What is recorded of a detector: its head, whether its scores lie in [0, 1] as they are, its track and backbones.
+
+    The head is the one it is trained with. Without backbones it works on any.
+    """
 
     model_config = _STRICT
 
     head: _Word
     bounded: bool
+    track: _Word = "inductive"
+    backbones: tuple[_Word, ...] = ()
 
 
 class ThresholdFacts(BaseModel):
@@ -172,6 +177,8 @@ class PluginFacts(BaseModel):
         thresholds: By canonical expression.
         protocols: By name, with the split if one is asked for: `NAME` or `NAME SPLIT`.
         strategies: By canonical expression.
+        transductive_backbones: Those of the backbones whose track is transductive.
+        transductive_heads: The same of the heads.
     """
 
     model_config = _STRICT
@@ -182,6 +189,8 @@ class PluginFacts(BaseModel):
     thresholds: dict[_Name, ThresholdFacts] = Field(default_factory=dict)
     protocols: dict[_Name, ProtocolFacts] = Field(default_factory=dict)
     strategies: dict[_Name, StrategyFacts] = Field(default_factory=dict)
+    transductive_backbones: tuple[_Word, ...] = ()
+    transductive_heads: tuple[_Word, ...] = ()
 
 
 class Description(BaseModel):

@@ -1,10 +1,12 @@
-"""What grading needs to know of protocols and thresholds: asked of the plugin, or as a run recorded it.
+"""What grading needs to know of plugins: asked of the plugin, or as a run recorded it.
 
 A run records what it knows of plugins that are not built in (`plan_file.PluginFacts`), so that its rows can be graded
 without their code.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import Expression, build, parse
@@ -23,15 +25,16 @@ from lgl_bench.thresholds import thresholds
 def note_plugins(plan: Plan) -> PluginFacts:
     """What is to be recorded of the plugins of a plan that are not built in."""
     settings = {chain.protocol for chain in plan.units}
+    own_backbones = sorted({one.backbone for one in plan.units if not backbones.is_built_in(one.backbone)})
+    own_heads = sorted({one.head for one in plan.units if not heads.is_built_in(one.head)})
     bases = {candidate.base for row in plan.rows for candidate in row.candidates}
     return PluginFacts(
-        backbones=tuple(sorted({one.backbone for one in plan.units if not backbones.is_built_in(one.backbone)})),
-        heads=tuple(sorted({one.head for one in plan.units if not heads.is_built_in(one.head)})),
+        backbones=tuple(own_backbones),
+        heads=tuple(own_heads),
         detectors={
-            text: DetectorFacts(head=head_of(built), bounded=bool(built.bounded))
+            text: _detector(text)
             for text in sorted(bases)
             if not all(detectors.is_built_in(name) for name in _names(parse(text)))
-            for built in [build(parse(text), detectors)]
         },
         thresholds={
             text: _threshold(text) for text in sorted(plan.thresholds) if not thresholds.is_built_in(parse(text).name)
@@ -46,7 +49,26 @@ def note_plugins(plan: Plan) -> PluginFacts:
             for name in sorted({chain.strategy.name for chain in plan.units if chain.strategy.name})
             if not strategies.is_built_in(plugin_name(name))
         },
+        transductive_backbones=tuple(name for name in own_backbones if _is_transductive(backbones.get(name))),
+        transductive_heads=tuple(name for name in own_heads if _is_transductive(heads.get(name))),
     )
+
+
+def model_track(backbone: str, head: str, facts: PluginFacts) -> str:
+    """The track of a model: transductive if its backbone or its head is.
+
+    Raises:
+        UnknownNameError: One of them is not available, and nothing is recorded of it.
+    """
+    named = (
+        (backbones, backbone, facts.backbones, facts.transductive_backbones),
+        (heads, head, facts.heads, facts.transductive_heads),
+    )
+    for registry, name, recorded, transductive in named:
+        own = name in transductive if name not in registry and name in recorded else None
+        if _is_transductive(registry.get(name)) if own is None else own:
+            return "transductive"
+    return "inductive"
 
 
 def protocol_name(setting: ProtocolSetting) -> str:
@@ -65,6 +87,17 @@ def protocol_facts(setting: ProtocolSetting, facts: PluginFacts) -> ProtocolFact
     return _protocol(setting)
 
 
+def detector_facts(text: str, facts: PluginFacts) -> DetectorFacts:
+    """Head, bounds and track of a detector.
+
+    Raises:
+        UnknownNameError: It is not available, and nothing is recorded of it.
+    """
+    if text in facts.detectors and not all(name in detectors for name in _names(parse(text))):
+        return facts.detectors[text]
+    return _detector(text)
+
+
 def threshold_facts(text: str, facts: PluginFacts) -> ThresholdFacts:
     """Track of a threshold, and whether it may be ranked.
 
@@ -79,6 +112,20 @@ def threshold_facts(text: str, facts: PluginFacts) -> ThresholdFacts:
 def _protocol(setting: ProtocolSetting) -> ProtocolFacts:
     built = setting.build()
     return ProtocolFacts(split=built.split, track=built.track, chained=built.chained)
+
+
+def _detector(text: str) -> DetectorFacts:
+    built = build(parse(text), detectors)
+    return DetectorFacts(
+        head=head_of(built),
+        bounded=bool(built.bounded),
+        track=built.track,
+        backbones=tuple(detectors.get(parse(text).name).backbones),
+    )
+
+
+def _is_transductive(plugin: Any) -> bool:
+    return bool(plugin.track == "transductive")
 
 
 def _threshold(text: str) -> ThresholdFacts:

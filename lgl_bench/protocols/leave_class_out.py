@@ -77,5 +77,6 @@ def _task(
         test=test,
         scored=scored,
         known=np.unique(labels[fit_mask]),
+        trained=np.searchsorted(kept, vertices[fit_mask]),
     )
     return task, Truth(stream.labels[kept[scored]], kept[scored])

@@ -68,6 +68,7 @@ class Temporal(Protocol):
             test=test.graph,
             scored=scored,
             known=stream.known_at(arrived),
+            trained=np.flatnonzero(train.labels >= 0),  # the training graph is a prefix of the test graph
         )
         return task, Truth(test.labels[scored], test.first + scored)
 

@@ -45,5 +45,6 @@ class Transductive(Protocol):
             test=graph,
             scored=scored,
             known=np.unique(labels[fit_mask]),
+            trained=np.flatnonzero(fit_mask),
         )
         yield task, Truth(stream.labels[scored], scored)

@@ -17,6 +17,7 @@ from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Scores, Task, 
 from lgl_bench.detectors import detectors, scores_on
 from lgl_bench.detectors.good import neighbour_mean
 from lgl_bench.kernels import kernel_name
+from lgl_bench.plans.suited import unsuited
 from lgl_bench.protocols import Protocol
 from lgl_bench.runs.answer_columns import AnswerName
 from lgl_bench.runs.isolation.requests import Ask, Request, answer_here, dump_weights, fitted, threads_in_use
@@ -86,13 +87,15 @@ def answer_tasks(
         else:
             yield TaskAnswers(year.task, year.fit), truth
         before = now
-        if protocol.chained:
+        if protocol.chained:  # the training graphs of other tasks do not number the same vertices
             earlier, memory = task, year.memory
 
 
 def check_heads(method: Method) -> None:
-    """Raises if a detector cannot score on the head."""
+    """Raises if a detector cannot score on the head or the backbone."""
     for expression in method.detectors:
+        if reason := unsuited(str(expression), method.backbone):
+            raise UsageError(f"the detector {expression} cannot score on the backbone {method.backbone}: {reason}")
         detector = build(expression, detectors)
         if not scores_on(detector, method.head):
             works_on = ", ".join(detector.heads)

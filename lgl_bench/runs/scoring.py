@@ -12,7 +12,7 @@ import numpy as np
 from lgl_bench.core.errors import PluginError, reason_of
 from lgl_bench.core.expressions import Expression, build
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Scores, Task
-from lgl_bench.detectors import Calibration, Detector, checked, detectors
+from lgl_bench.detectors import Calibration, Detector, checked, detectors, graph_for
 from lgl_bench.detectors.mapping import Mapping, learn_mapping, mapped
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.strategies import Strategy, strategies
@@ -138,7 +138,7 @@ def score_part(part: Part, now: Trained, calibration: Calibration) -> PartAnswer
         calibration: See `calibration_of`.
     """
     scorer = Scorer(part.detector, now, calibration)
-    answers = PartAnswers(scorer.novelty(now.model, now.task.test))
+    answers = PartAnswers(scorer.novelty(now.model, now.task.test, now.task.scored, now.task.trained))
     for threshold in part.thresholds:
         try:
             answers.rejected[str(threshold)] = _decide(threshold, scorer, answers.novelty)
@@ -151,12 +151,14 @@ def calibration_of(now: Trained, before: Trained | None, seed: int) -> Calibrati
     """Held-out vertices; else the last fitted task's scored ones as its model saw them; else the training ones."""
     task = now.task
     if task.calibration is not None:
-        return Calibration(now.model, task.train, now.fit_vertices, task.train.graph, task.calibration, seed=seed)
+        fit, graph = now.fit_vertices, task.train.graph
+        return Calibration(now.model, task.train, fit, graph, task.calibration, seed=seed, trained=fit)
     if before is not None:
         last = before.task
-        return Calibration(before.model, last.train, before.fit_vertices, last.test, last.scored, seed=seed)
+        fit = before.fit_vertices
+        return Calibration(before.model, last.train, fit, last.test, last.scored, seed=seed, trained=last.trained)
     seen = now.fit_vertices
-    return Calibration(now.model, task.train, seen, task.train.graph, seen, seed=seed)
+    return Calibration(now.model, task.train, seen, task.train.graph, seen, seed=seed, trained=seen)
 
 
 class Scorer:
@@ -170,9 +172,10 @@ class Scorer:
         self.detector.fit(self.model, self.task.train, self.fit_vertices, calibration)
         self.mapping: Mapping | None = learn_mapping(self.detector, self.model, calibration)
 
-    def novelty(self, model: Model, graph: Graph) -> FloatArray:
-        """Mapped novelty of every vertex, in [0, 1]."""
-        novelty = mapped(checked(self.detector.score(model, graph), graph, self.name), self.mapping)
+    def novelty(self, model: Model, graph: Graph, scored: IntArray, trained: IntArray | None) -> FloatArray:
+        """Mapped novelty of every vertex, in [0, 1]; the last two are told to a transductive detector only."""
+        given = graph_for(self.detector, graph, scored, trained)
+        novelty = mapped(checked(self.detector.score(model, given), graph, self.name), self.mapping)
         if novelty.min(initial=0.0) < 0 or novelty.max(initial=0.0) > 1:
             raise PluginError(
                 f"the detector {self.name} is declared bounded but returned scores from {novelty.min():.4g} to "
@@ -183,11 +186,10 @@ class Scorer:
     @cached_property
     def train_scores(self) -> Scores:
         """Scores of the training graph, with the labels of the vertices of the loss."""
-        graph = self.task.train.graph
+        graph, fit = self.task.train.graph, self.fit_vertices
         labels = np.where(self.task.fit_mask, self.model.columns(self.task.train.labels), -1)
-        return Scores(
-            self.novelty(self.model, graph), self.model.probabilities(graph), graph, self.fit_vertices, labels
-        )
+        novelty = self.novelty(self.model, graph, fit, fit)
+        return Scores(novelty, self.model.probabilities(graph), graph, fit, labels)
 
     @cached_property
     def calibration_scores(self) -> Scores:
@@ -198,9 +200,9 @@ class Scorer:
             scorer = copy.copy(self)
             scorer.detector = copy.deepcopy(self.detector)
             scorer.detector.fit(calibration.model, calibration.train, calibration.fit_vertices, calibration)
-        novelty = scorer.novelty(calibration.model, calibration.graph)
-        probabilities = calibration.model.probabilities(calibration.graph)
-        return Scores(novelty, probabilities, calibration.graph, calibration.vertices)
+        graph, vertices = calibration.graph, calibration.vertices
+        novelty = scorer.novelty(calibration.model, graph, vertices, calibration.trained)
+        return Scores(novelty, calibration.model.probabilities(graph), graph, vertices)
 
 
 def _decide(expression: Expression, scorer: Scorer, novelty: FloatArray) -> BoolArray:

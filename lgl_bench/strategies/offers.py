@@ -58,7 +58,7 @@ def offer(task: Task, earlier: Task | None, memory: Memory, past: Past = "all", 
     labels = np.where(new, train.labels, -1)
     stored = memory.labels[inside]
     labels[at[inside][stored >= 0]] = stored[stored >= 0]
-    offered = replace(task, train=replace(train, labels=labels), fit_mask=labels >= 0)
+    offered = replace(_with_loss(task, labels >= 0), train=replace(train, labels=labels))
     if graph == "all" or earlier is None:
         return FitTask(offered, new, recent, remembered, positions)
     keep = new | recent | remembered
@@ -139,7 +139,16 @@ def _cut(task: Task, keep: BoolArray, arcs: BoolArray) -> Task:
         calibration=calibration,
         test=test,
         scored=number[task.scored],
+        trained=None if task.trained is None else number[task.trained],
     )
+
+
+def _with_loss(task: Task, mask: BoolArray) -> Task:
+    """The task with its loss on some vertices; where they are in the test graph is known of those of the protocol."""
+    trained = task.trained
+    if trained is not None:
+        trained = None if (mask & ~task.fit_mask).any() else trained[mask[task.fit_mask]]
+    return replace(task, fit_mask=mask, trained=trained)
 
 
 def _viewed(task: FitTask, view: FitView) -> tuple[Task, FloatArray | None]:
@@ -155,11 +164,11 @@ def _viewed(task: FitTask, view: FitView) -> tuple[Task, FloatArray | None]:
     mask = np.zeros(len(task.positions), dtype=np.bool_)
     mask[vertices] = True
     if view.weights is None:
-        return replace(task.task, fit_mask=mask), None
+        return _with_loss(task.task, mask), None
     weights = np.asarray(view.weights, dtype=np.float64)
     if weights.shape != vertices.shape or not (np.isfinite(weights) & (weights > 0)).all():
         raise PluginError("the weights that select returns must be positive numbers, one per vertex")
     ordered = weights[np.argsort(vertices)]
     if not len(ordered) or (ordered == ordered[0]).all():
-        return replace(task.task, fit_mask=mask), None
-    return replace(task.task, fit_mask=mask), read_only(ordered / ordered.mean())
+        return _with_loss(task.task, mask), None
+    return _with_loss(task.task, mask), read_only(ordered / ordered.mean())

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lgl_bench.backbones import Backbone, Shape, backbones
-from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
+from lgl_bench.backbones.layers.inputs import Inputs, identity, inputs_of
 from lgl_bench.core.errors import PluginError, UsageError
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Outputs, read_only
 from lgl_bench.heads import Head, heads
@@ -27,7 +27,12 @@ class Model(nn.Module):
         self.backbone = backbone
         self.head = head
         self.known = read_only(known)
-        self._answers: dict[int, tuple[Graph, Outputs]] = {}
+        self._answers: dict[tuple[int, int], tuple[Graph, Outputs]] = {}
+
+    @property
+    def track(self) -> str:
+        """Called transductive if its backbone or head is."""
+        return "transductive" if "transductive" in (self.backbone.track, self.head.track) else "inductive"
 
     def forward(self, inputs: Inputs) -> Outputs:
         """Logits and embeddings of every vertex, with gradients."""
@@ -36,13 +41,13 @@ class Model(nn.Module):
 
     def outputs(self, graph: Graph) -> Outputs:
         """Logits and embeddings in evaluation mode; computed once per graph."""
-        found = self._answers.get(id(graph))
+        found = self._answers.get(identity(graph))
         if found is None:
             self.eval()
             with torch.no_grad():
                 z, output = self.backbone(inputs_of(graph))
                 answer = Outputs(self.head.logits(output), z)
-            found = self._answers[id(graph)] = graph, answer
+            found = self._answers[identity(graph)] = graph, answer
         return found[1]
 
     def logits_from(self, graph: Graph, embeddings: torch.Tensor) -> torch.Tensor:
@@ -65,10 +70,10 @@ class Model(nn.Module):
 
     def predict_once(self, graph: Graph) -> IntArray:
         """The same for a graph that is not asked for again: what was not remembered before is not remembered."""
-        remembered = id(graph) in self._answers
+        remembered = identity(graph) in self._answers
         predicted = self.predict(graph)
         if not remembered:
-            del self._answers[id(graph)]
+            del self._answers[identity(graph)]
         return predicted
 
     def predicted_columns(self, graph: Graph) -> IntArray:

@@ -1,4 +1,4 @@
-"""Fitting a model to a task: Adam, no weight decay, deterministic under a seed on one machine.
+"""Fitting a model to a task: Adam, no weight decay unless a backbone asks for it, deterministic under a seed.
 
 A fit that diverges ends with a status and a reason; it never crashes a run and never becomes a row.
 """
@@ -9,7 +9,7 @@ import contextlib
 import numbers
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from lgl_bench.core.types import FloatArray, Task, TrainingParameters
 from lgl_bench.strategies import StepOutputs, Strategy
 from lgl_bench.training.batches import training_data, walk
 from lgl_bench.training.model import Model
+from lgl_bench.training.optimiser import Optimiser
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +106,15 @@ def train(
     with seeded(seed, "train", task.time, task.fold):
         model.to(device)
         seen = _Seen(model) if added.penalises else None
-        data = training_data(model, task, device, added.weights, seen)
+        data = training_data(model, task, device, added.weights, seen, _most_epochs(parameters))
         if not len(data.vertices):
             return _end("ok", "", 0, 0.0, start, model)
         model.head.begin(data.labels[data.vertices].to(device))
-        losses_of_epoch = walk(model.backbone, data)
-        optimizer = torch.optim.Adam(model.parameters(), lr=parameters.lr, fused=True)
+        losses_of_epoch = walk(model.backbone, replace(data, graph_loss=model.head.graph_loss(data)))
+        optimiser = Optimiser(model, parameters.lr, data.clock.epochs)
         for epoch in range(1, parameters.epochs + 1):
             model.train()
+            data.clock.epoch = epoch
             for loss in losses_of_epoch():
                 steps += 1
                 if seen is not None:
@@ -120,11 +122,11 @@ def train(
                 value = float(loss.detach())
                 if not np.isfinite(value):
                     return _end("diverged", f"the loss was {value} in epoch {epoch}", epoch, value, start, model)
-                optimizer.zero_grad()
+                optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 if added.strategy is not None:
                     added.strategy.after_backward(model)
-                optimizer.step()
+                optimiser.step(epoch)
                 if steps == parameters.steps:
                     break
             if on_epoch is not None:
@@ -134,6 +136,11 @@ def train(
     if not all(bool(torch.isfinite(weight).all()) for weight in model.parameters()):
         return _end("diverged", "a weight is no longer finite", epoch, value, start, model)
     return _end("ok", "", epoch, value, start, model)
+
+
+def _most_epochs(parameters: TrainingParameters) -> int:
+    """An epoch has at least one step."""
+    return min(parameters.epochs, parameters.steps or parameters.epochs)
 
 
 class _Seen:

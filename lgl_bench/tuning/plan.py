@@ -16,6 +16,7 @@ from lgl_bench.plans.fits import ProtocolSetting
 from lgl_bench.plans.preset_file import PresetFile, check_target, load_presets
 from lgl_bench.plans.settings import ChainRequest, chain_requests
 from lgl_bench.plans.suite import Suite, load_suite
+from lgl_bench.plans.suited import check_suited
 from lgl_bench.streams.stand_ins import open_streams
 from lgl_bench.streams.stream import Stream
 from lgl_bench.tuning.effort import Effort, effort_of
@@ -88,6 +89,7 @@ def plan_tuning(
         streams=tuple(streams), backbones=tuple(backbones), detectors=tuple(detectors), strategies=tuple(strategies)
     )
     effort = effort_of(budget, seeds, search, trials)
+    check_suited(axes)
     check_target(out, name)
     for backbone in axes.backbones:
         all_backbones.get(backbone)
@@ -146,7 +148,7 @@ def _by_head(axes: Suite, stream: str, setting: ProtocolSetting, backbone: str) 
     """Detectors by head; `good(auto)` chooses while it runs and is left out."""
     heads: dict[str, tuple[Candidates, ...]] = {}
     split = setting.build().split
-    for text in axes.detectors_of(backbone):
+    for text in suited_texts(axes, backbone):
         if parse(text) == parse("good(auto)"):
             continue
         found = candidates(text, stream, split, backbone)

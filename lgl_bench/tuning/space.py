@@ -25,6 +25,7 @@ Search: TypeAlias = Literal["grid", "tpe"]
 Space: TypeAlias = dict[str, tuple[float, ...]]
 Value = TypeVar("Value", bound=Constant)
 _WHOLE = {"layers", "hidden", "heads", "r", "epochs"}
+_OF_TRAINING = {"epochs", "lr"}
 _LOG = {"hidden", "heads", "lr"}
 
 
@@ -33,13 +34,14 @@ def fit_space(split: str, backbone: str, base: Preset, budget: Budget) -> Space:
 
     For temporal streams the paper lists only what differs from the static ones; the rest (dropout, learning rate,
     GAT's attention dropout) is taken from there, because its best values differ there too. A value above the budget
-    becomes what the budget makes of it.
+    becomes what the budget makes of it. What a backbone does not take of the grid for all is not searched.
     """
     kinds = ("static", "temporal") if split == "temporal" else ("static",)
     raw: Space = {}
     for applies_to in ("all", backbone):
         for kind in kinds:
             raw |= grid(kind, applies_to)
+    raw = {name: values for name, values in raw.items() if name in base.backbone or name in _OF_TRAINING}
     least = {name: min(values) for name, values in raw.items()}
     return {
         name: tuple(sorted({_point(budget.cap(at(base, least | {name: value})))[name] for value in values}))

@@ -9,10 +9,16 @@ import torch
 from lgl_bench.backbones import Shape, backbones
 from lgl_bench.backbones.layers.inputs import Inputs, inputs_of
 from lgl_bench.backbones.layers.sparse import SparseMatrix
+from lgl_bench.plans.paper_presets import taken
 from tests.support.graphs import random_graph, to_sparse
 from tests.support.walks import data_on
 
-BACKBONES = ["gcn", "graphsage", "gat", "graph-mlp", "mlp"]
+BACKBONES = ["gcn", "graphsage", "gat", "graph-mlp", "mlp", "sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn"]
+BACKBONES += ["oodgat", "openwgl", "gpn"]
+
+
+def test_every_built_in_backbone_is_tested_here():
+    assert {name for name in backbones.names() if backbones.is_built_in(name)} == set(BACKBONES)
 
 
 @pytest.mark.parametrize("name", BACKBONES)
@@ -33,7 +39,7 @@ def test_on_another_device_a_model_computes_there_with_the_same_shapes(name, spa
     if sparse:
         inputs = replace(inputs, features=SparseMatrix.of(g.features))
     for shape in (Shape(64, 3), Shape(64, None)):
-        model = backbones.get(name)(shape, hidden=8, layers=3)
+        model = backbones.get(name)(shape, **taken(name, {"hidden": 8, "layers": 3}))
         here = model(inputs)
         there = model.to("meta")(inputs.to("meta"))
         for one, other in zip(here, there, strict=True):

@@ -75,6 +75,23 @@ class Draws(LeaveClassOut):
             yield replace(task, scored=task.scored[order]), Truth(truth.labels[order], truth.vertices[order])
 
 
+class MisplacesTraining(LeaveClassOut):
+    """Positions in the training graph are taken for positions in the test graph."""
+
+    def tasks(self, stream, seed):
+        for task, truth in super().tasks(stream, seed):
+            yield replace(task, trained=np.flatnonzero(task.fit_mask)), truth
+
+
+class TrainsOnTheScored(Temporal):
+    """The graph that is scored is the one that was trained on."""
+
+    def tasks(self, stream, seed):
+        for task, _ in super().tasks(stream, seed):
+            scored = task.trained[-3:]
+            yield replace(task, scored=scored), Truth(stream.labels[scored], scored)
+
+
 LEAKY = [
     (LeaksLabels, "shows training no label of the future", "labels of the future"),
     (LeaksLabels, "scores only vertices with a label that training did not see", "born that year"),
@@ -85,6 +102,8 @@ LEAKY = [
     (LeaksFeatures, "returns scores that do not depend on the truth", "scored"),
     (ScoresTheUnlabelled, "scores only vertices with a label that training did not see", "without a label"),
     (ScoresTheOld, "scores only vertices with a label that training did not see", "born before"),
+    (MisplacesTraining, "finds its training vertices in the test graph", "not the vertices of the loss"),
+    (TrainsOnTheScored, "finds its training vertices in the test graph", "a vertex that is scored"),
     (Draws, "returns the same tasks again", "different tasks"),
 ]
 

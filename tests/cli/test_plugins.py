@@ -10,11 +10,16 @@ from lgl_bench.cli import main
 from lgl_bench.detectors import detectors
 
 NAMES = {
-    "backbones": {"gcn", "graphsage", "gat", "graph-mlp", "mlp"},
-    "heads": {"softmax", "doc", "gdoc", "isomax+", "genodin"},
+    "backbones": {
+        *("gcn", "graphsage", "gat", "graph-mlp", "mlp"),
+        *("sgc", "appnp", "gin", "gcnii", "gprgnn", "h2gcn", "gpn", "oodgat", "openwgl"),
+    },
+    "heads": {"softmax", "doc", "gdoc", "isomax+", "genodin", "logitnorm", "nodesafe", "gkde", "gpn"},
     "detectors": {
         *("msp", "max-logit", "entropy", "energy", "odin", "react", "mahalanobis", "knn", "isomax+", "doc", "gdoc"),
-        *("genodin", "distmax", "random", "degree", "recency", "good"),
+        *("genodin", "distmax", "random", "degree", "recency", "good", "propagate", "gnnsafe", "vim", "ash", "scale"),
+        *("fdbd", "nnguide", "she", "kl-matching", "gen", "rmds", "mc-dropout", "grasp"),
+        *("logitnorm", "nodesafe", "gkde", "gpn", "oodgat", "openwgl"),
     },
     "thresholds": {"naive", "gdoc", "openwgl", "open-wrf", "quantile", "conformal", "oracle"},
     "protocols": {"temporal", "leave-class-out", "transductive"},

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from lgl_bench.core.errors import DataError
-from lgl_bench.kernels import Arcs, arc_ends, arcs, arcs_between, take_arcs
+from lgl_bench.kernels import Arcs, arc_ends, arcs, arcs_at_two_hops, arcs_between, take_arcs
+from tests.support.graphs import dense_adjacency, random_graph
 
 # Into 0 from 2 and 1, into 1 nothing, into 2 from 0, twice from 3 and from itself, into 3 from 0.
 EDGES = np.array([[2, 3, 0, 1, 3, 2, 0], [0, 2, 2, 0, 2, 2, 3]])
@@ -108,3 +109,37 @@ def test_arcs_on_another_device_are_the_same():
     assert found.device.type == "meta"
     assert (found.num_targets, found.num_sources, found.num_arcs) == (4, 4, 7)
     assert found.targets.shape == (7,) and found.shares.shape == (4, 1)
+
+
+def test_vertices_at_distance_two_are_neighbours_of_neighbours_but_no_neighbours_and_not_the_vertex_itself():
+    # A triangle 0, 1, 2 with a tail 2 - 3 - 4; the edge 2 - 3 is there twice, and 5 is isolated.
+    edges = [(0, 1), (1, 2), (0, 2), (2, 3), (2, 3), (3, 4)]
+    both = np.array([arc for u, v in edges for arc in ((u, v), (v, u))]).T
+    found = arcs_at_two_hops(Arcs.of_edges(both, 6))
+    assert [sorted(into) for into in listed(found)] == [[3], [3], [4], [0, 1], [2], []]
+    assert found.starts.dtype == torch.int64 and found.sources.dtype == torch.int32 and found.num_sources == 6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_vertices_at_distance_two_of_random_graphs_are_those_of_the_squared_matrix(seed):
+    g = random_graph(n=40, edges=50, seed=seed)
+    a = dense_adjacency(g)
+    expected = (a @ a > 0) & (a == 0) & ~np.eye(40, dtype=bool)
+    found = np.zeros((40, 40))
+    u, v = arc_ends(arcs_at_two_hops(Arcs.of_edges(g.edges, 40)))
+    np.add.at(found, (v, u), 1)
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("vertices", [0, 1, 3])
+def test_a_graph_without_edges_has_no_vertices_at_distance_two(vertices):
+    assert listed(arcs_at_two_hops(Arcs.of_edges(np.empty((2, 0), dtype=np.int64), vertices))) == [[]] * vertices
+
+
+def test_more_pairs_at_distance_two_than_fit_into_memory_are_refused(monkeypatch):
+    star = np.array([[0, 1, 0, 2, 0, 3], [1, 0, 2, 0, 3, 0]])
+    monkeypatch.setattr(arcs, "_MAX_AT_TWO_HOPS", 6)
+    assert arcs_at_two_hops(Arcs.of_edges(star, 4)).num_arcs == 6
+    monkeypatch.setattr(arcs, "_MAX_AT_TWO_HOPS", 5)
+    with pytest.raises(DataError, match="more than 5 pairs of vertices at distance two: they are not supported"):
+        arcs_at_two_hops(Arcs.of_edges(star, 4))

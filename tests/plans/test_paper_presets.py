@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from lgl_bench.backbones import Shape, backbones
 from lgl_bench.core.expressions import parse
 from lgl_bench.plans.paper_presets import detector_preset, good_preset, grid, preset, resolve_good, table
 
@@ -56,6 +57,9 @@ def test_a_detector_without_parameters_in_the_paper_has_no_preset():
         (("cora", "60-20-20", "gcn", "genodin"), ("cora", "60-20-20", "gcn", "softmax")),
         (("cora", "planetoid", "gat", "doc"), ("cora", "planetoid", "gat", "gdoc")),
         (("citeseer", "60-20-20", "mlp", "gdoc"), ("citeseer", "60-20-20", "gcn", "gdoc")),
+        (("pubmed", "planetoid", "appnp", "isomax+"), ("pubmed", "planetoid", "gcn", "isomax+")),
+        (("ogb-arxiv", "temporal", "gin", "softmax"), ("ogb-arxiv", "temporal", "gcn", "softmax")),
+        (("cora", "planetoid", "mine", "gdoc"), ("cora", "planetoid", "gcn", "gdoc")),
     ],
 )
 def test_what_the_paper_lacks_is_stood_in_for_and_says_so(wanted, stands_in):
@@ -85,6 +89,42 @@ def test_a_backbone_or_head_of_ones_own_is_trained_as_gcn():
     found = preset("cora", "60-20-20", "mine", "my-head")
     assert found.backbone == preset("cora", "60-20-20", "gcn", "softmax").backbone
     assert "gcn" in found.name
+
+
+@pytest.mark.parametrize(
+    ("backbone", "own"),
+    [
+        *((name, set()) for name in ("mlp", "appnp", "gin", "gprgnn")),
+        ("sgc", {"layers", "dropout"}),
+        ("gcnii", {"layers"}),
+        ("h2gcn", {"layers"}),
+    ],
+)
+def test_a_backbone_the_paper_lacks_is_as_gcn_in_every_parameter_that_means_the_same(backbone, own):
+    for key in ROWS:
+        if key[2] == "gcn":
+            found, gcn = preset(key[0], key[1], backbone, key[3]), preset(*key)
+            assert found.training == gcn.training
+            assert found.backbone == {name: value for name, value in gcn.backbone.items() if name not in own}
+            backbones.get(backbone)(Shape(6, 3), **(found.backbone | {"hidden": 4}))
+
+
+@pytest.mark.parametrize("backbone", ["sgc", "mine"])
+def test_a_backbone_the_paper_lacks_takes_odin_and_good_from_gcn_too(backbone):
+    place = "cora", "60-20-20"
+    assert detector_preset(*place, backbone, "odin") == detector_preset(*place, "gcn", "odin") != {}
+    assert good_preset(*place, backbone) == good_preset(*place, "gcn")
+
+
+def test_a_plugin_takes_every_size_whatever_its_code_says():
+    class TakesNone:
+        def __init__(self, shape):
+            self.shape = shape
+
+    before = preset("cora", "60-20-20", "mine", "softmax")
+    with backbones.temporarily():
+        backbones.register("mine")(TakesNone)
+        assert preset("cora", "60-20-20", "mine", "softmax") == before
 
 
 def test_twins_and_mlp_take_odin_and_good_from_where_they_take_the_rest():

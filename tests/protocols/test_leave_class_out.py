@@ -30,6 +30,12 @@ def test_training_sees_every_vertex_but_those_of_test_and_of_the_left_out_class(
         assert task.train.graph.edges.shape[1] == len(naive_pairs(keep))
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_the_vertices_of_the_loss_are_found_again_in_the_test_graph(nested):
+    for task, _ in LeaveClassOut(nested=nested).tasks(static(), 0):
+        assert numbers(task.test)[task.trained].tolist() == numbers(task.train.graph)[task.fit_mask].tolist()
+
+
 @pytest.mark.parametrize("split", ["60-20-20", "planetoid"])
 def test_the_loss_is_on_train_vertices_and_labels_end_with_those_held_out(split):
     stream = static(PUBLIC)

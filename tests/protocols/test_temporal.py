@@ -100,6 +100,13 @@ def test_a_history_window_cuts_training_and_test_graph_but_not_what_is_known():
     assert truth.labels.tolist() == [1, 4, 0]
 
 
+@pytest.mark.parametrize("options", [{}, {"history": 1}, {"label_delay": 1}])
+def test_the_vertices_of_the_loss_are_the_same_in_the_test_graph(options):
+    for task, _ in tasks(small_stream(), **options):
+        again, before = task.test.features[task.trained], task.train.graph.features[task.fit_mask]
+        assert np.array_equal(again, before)
+
+
 def test_a_history_longer_than_the_stream_keeps_everything():
     assert [shown(task) for task, _ in tasks(history=9)] == [shown(task) for task, _ in tasks()]
 

@@ -27,6 +27,13 @@ def test_the_space_is_the_papers_grid():
     assert temporal["lr"] == grid("static", "all")["lr"] and temporal["attn_dropout"] == (0.2, 0.3, 0.4, 0.5)
 
 
+@pytest.mark.parametrize(("backbone", "own"), [("appnp", set()), ("sgc", {"layers", "dropout"}), ("gcnii", {"layers"})])
+def test_what_a_backbone_does_not_take_of_the_grid_is_not_searched(backbone, own):
+    base = preset("cora", "60-20-20", backbone, "softmax")
+    space = fit_space("60-20-20", backbone, base, budget("paper"))
+    assert space == {name: values for name, values in grid("static", "all").items() if name not in own}
+
+
 def test_a_budget_makes_the_space_smaller_and_every_point_keeps_to_it(tune):
     smoke = budget("smoke")
     space = fit_space("temporal", "gcn", preset("dblp-easy", "temporal", "gcn", "softmax"), smoke)

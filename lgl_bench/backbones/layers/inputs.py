@@ -11,7 +11,7 @@ import torch
 
 from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix, to_matrix
 from lgl_bench.core.types import Graph
-from lgl_bench.kernels import Arcs
+from lgl_bench.kernels import Arcs, arcs_at_two_hops
 
 
 @dataclass(slots=True)
@@ -32,6 +32,8 @@ class Inputs:
     _looped: Arcs | None = field(default=None, repr=False)
     _scale: torch.Tensor | None = field(default=None, repr=False)
     _weighted: tuple[torch.Tensor, torch.Tensor] | None = field(default=None, repr=False)
+    _two_hops: Arcs | None = field(default=None, repr=False)
+    _on_cpu: Inputs | None = field(default=None, repr=False)
 
     @property
     def num_vertices(self) -> int:
@@ -44,6 +46,14 @@ class Inputs:
         if self._looped is None:
             self._looped = self.arcs.with_loops()
         return self._looped
+
+    @property
+    def two_hops(self) -> Arcs:
+        """An arc from every vertex at distance two: a neighbour of a neighbour that is no neighbour itself."""
+        if self._two_hops is None:
+            here = self._on_cpu
+            self._two_hops = arcs_at_two_hops(self.arcs) if here is None else here.two_hops.to(str(self.arcs.device))
+        return self._two_hops
 
     def block(self, layer: int) -> Arcs:
         """Where a layer passes messages: the sampled block, or the whole graph."""
@@ -74,7 +84,7 @@ class Inputs:
         blocks = None if self.blocks is None else tuple(block.to(device) for block in self.blocks)
         weights = None if self.weights is None else self.weights.to(device)
         looped = None if blocks is not None else self.looped.to(device)
-        return Inputs(self.features.to(device), self.arcs.to(device), weights, blocks, looped)
+        return Inputs(self.features.to(device), self.arcs.to(device), weights, blocks, looped, _on_cpu=self)
 
     def moved(self, features: Matrix, weights: torch.Tensor | None) -> Inputs:
         """The same graph with other features and arc weights."""
@@ -101,18 +111,27 @@ class Inputs:
 
 
 # Many models read the same few graphs, and what a run reads again and again must not be prepared anew.
-_recent: OrderedDict[int, tuple[Graph, Inputs]] = OrderedDict()
+_recent: OrderedDict[tuple[int, int], tuple[Graph, Inputs]] = OrderedDict()
 _KEPT = 6
+
+
+def identity(graph: Graph) -> tuple[int, int]:
+    """The same for graphs that share features and edges, which are never changed; for as long as one of them is kept.
+
+    A `ScoredGraph` shares them with the graph it was made of.
+    """
+    return id(graph.features), id(graph.edges)
 
 
 def inputs_of(graph: Graph) -> Inputs:
     """The inputs of a graph; those of the last few graphs are kept."""
-    found = _recent.get(id(graph))
+    key = identity(graph)
+    found = _recent.get(key)
     if found is None:
         arcs = Arcs.of_edges(np.asarray(graph.edges), graph.num_vertices)
         found = graph, Inputs(to_matrix(graph.features), arcs)
-        _recent[id(graph)] = found
-    _recent.move_to_end(id(graph))
+        _recent[key] = found
+    _recent.move_to_end(key)
     while len(_recent) > _KEPT:
         _recent.popitem(last=False)
     return found[1]

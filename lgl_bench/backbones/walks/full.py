@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def full_batch(backbone: Backbone, data: TrainingData) -> Epoch:
-    """One step on the whole graph, with the loss of all training vertices."""
+    """One step on the whole graph: the loss of all training vertices, and what the head adds for all vertices."""
     inputs = data.whole()
     vertices = data.vertices.to(data.device)
 
     def epoch() -> Iterator[torch.Tensor]:
-        _, output = backbone(inputs)
-        yield data.loss(output[vertices], data.vertices)
+        embeddings, output = backbone(inputs)
+        yield data.loss(output[vertices], data.vertices) + data.added(embeddings, output)
 
     return epoch

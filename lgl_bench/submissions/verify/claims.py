@@ -64,6 +64,8 @@ def check_claims(plan: Plan) -> list[str]:
     settings = {chain.protocol for chain in plan.units} | {row.protocol for row in plan.rows}
     foreign = {protocol_name(one) for one in settings if not protocols.is_built_in(one.name)}
     _check_claimed("protocols", foreign, set(claims.protocols))
+    for kind, of in (("backbones", claims.transductive_backbones), ("heads", claims.transductive_heads)):
+        _check_claimed(f"transductive_{kind}", set(), {*of} - {*getattr(claims, kind)})
     for row in plan.rows:
         for candidate in row.candidates:
             facts = claims.detectors.get(candidate.base)
@@ -71,7 +73,16 @@ def check_claims(plan: Plan) -> list[str]:
                 raise BundleError(
                     f"plan.json: {candidate.base} is claimed to score on the head {facts.head}, not on {candidate.head}"
                 )
+            if facts is not None and facts.track != "transductive" and _wraps_transductive(parse(candidate.base)):
+                raise BundleError(
+                    f"plan.json: {candidate.base} is claimed to be {facts.track}, but wraps a transductive detector"
+                )
     return _notes(plan)
+
+
+def _wraps_transductive(expression: Expression) -> bool:
+    own = [name for name in plugin_names(expression) if detectors.is_built_in(name)]
+    return any(detectors.get(name).track == "transductive" for name in own)
 
 
 def claimed_task(bundle: Bundle, key: str, task: Expected, stream: Stream) -> Expected:
@@ -123,11 +134,17 @@ def _check_claimed(kind: str, used: set[str], claimed: set[str]) -> None:
 
 def _notes(plan: Plan) -> list[str]:
     claims = plan.plugins
-    found = [f"the backbone {name} is not part of lgl-bench" for name in claims.backbones]
-    found += [f"the head {name} is not part of lgl-bench" for name in claims.heads]
+    found = []
+    for kind, names, of in (
+        ("backbone", claims.backbones, claims.transductive_backbones),
+        ("head", claims.heads, claims.transductive_heads),
+    ):
+        tracks = {name: ", and its track is claimed to be transductive" if name in of else "" for name in names}
+        found += [f"the {kind} {name} is not part of lgl-bench{track}" for name, track in tracks.items()]
     for name, detector in claims.detectors.items():
         bounds = "in [0, 1]" if detector.bounded else "without bounds"
-        found.append(f"claimed of the detector {name}: it scores on the head {detector.head}, {bounds}")
+        track = "" if detector.track == "inductive" else f", and its track is {detector.track}"
+        found.append(f"claimed of the detector {name}: it scores on the head {detector.head}, {bounds}{track}")
     for name, threshold in claims.thresholds.items():
         ranked = "may be ranked" if threshold.ranked else "is an upper bound"
         found.append(f"claimed of the threshold {name}: its track is {threshold.track}, and it {ranked}")

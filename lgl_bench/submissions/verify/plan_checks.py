@@ -136,7 +136,7 @@ def _wanted_rows(plan: Plan) -> list[_Wanted]:
             protocol, strategy = request.setting
             split = protocol_facts(protocol, plan.plugins).split
             methods = Methods(suite, stream, protocol, strategy, split, backbone, swept, None)
-            texts = row_texts(suite, backbone, swept, floor=i < splits)
+            texts = row_texts(suite, backbone, swept, floor=i < splits, facts=plan.plugins)
             found += [_Wanted(methods, text, request) for text in texts]
     return found
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lgl_bench.core.registry import load_plugin
+from lgl_bench.plans.fits import ProtocolSetting
+from lgl_bench.plans.methods import Candidate
+from lgl_bench.plans.plan_file import DetectorFacts, PluginFacts
 from lgl_bench.protocols import protocols
 from lgl_bench.streams.catalogue import import_stream
 from lgl_bench.submissions.bundle.layout import BundleError
 from lgl_bench.submissions.bundle.pack import submit
 from lgl_bench.submissions.reproduce.reproduce import reproduce
+from lgl_bench.submissions.verify.claims import check_claims
 from lgl_bench.submissions.verify.verify import verify
 from tests.support.bundles import PLUGIN, Forged, plugins_forgotten
 from tests.support.graphs import small_stream
@@ -99,6 +105,19 @@ detectors = ["msp"]
 """
 
 
+TRANSDUCTIVE = '''
+from lgl_bench.detectors import detectors
+from lgl_bench.detectors.grasp import Grasp
+
+
+@detectors.register("mine-grasp")
+class MineGrasp(Grasp):
+    """GRASP under another name, without a choice."""
+
+    grid = {}
+'''
+
+
 @dataclass(frozen=True)
 class Walk:
     """A plugin: its source, what is run with it, what a reviewer is told, and the rows that hang on it.
@@ -122,6 +141,12 @@ WALKS = {
     ),
     "head": Walk(HEAD, {"detectors": ["mine-msp"]}, ("mine-msp", "the head mine-head"), {"head": "mine-head"}),
     "detector": Walk(PLUGIN, {"detectors": ["margin-of-mine"]}, ("margin-of-mine", "in [0, 1]"), {"head": "softmax"}),
+    "transductive_detector": Walk(
+        TRANSDUCTIVE,
+        {"detectors": ["mine-grasp"]},
+        ("mine-grasp", "its track is transductive"),
+        {"head": "softmax", "track": "transductive"},
+    ),
     "threshold": Walk(
         THRESHOLD,
         {"detectors": ["msp"], "thresholds": ["mine-cut"]},
@@ -183,6 +208,7 @@ def test_a_plugin_of_every_kind_is_verified_without_its_code_and_what_it_claims_
     answered_again = {
         "stream": {"rescored"},
         "detector": {"recomputed", "rescored"},
+        "transductive_detector": {"recomputed", "rescored"},
         "threshold": {"recomputed", "rescored"},
     }
     assert set(about["rows_by_trust"]) == answered_again.get(kind, {"recomputed"})
@@ -255,3 +281,13 @@ def test_a_threshold_that_is_not_the_suites_is_refused_by_name(bundles, base, tm
     forged.seal()
     with pytest.raises(BundleError, match=r"mine-cut\(at=0.9\)"):
         verify(forged.folder, base.data)
+
+
+@pytest.mark.parametrize(("track", "refused"), [("inductive", True), ("transductive", False)])
+def test_a_plugin_that_wraps_a_transductive_detector_cannot_claim_to_be_inductive(track, refused):
+    text = "theirs(grasp(alpha=0.0,delta=1.001,percentile=5.0,steps=8))"
+    facts = DetectorFacts(head="softmax", bounded=True, track=track)
+    row = SimpleNamespace(candidates=(Candidate("softmax", text),), protocol=ProtocolSetting("temporal"))
+    plan = SimpleNamespace(plugins=PluginFacts(detectors={text: facts}), rows=[row], units=[], thresholds=[])
+    with pytest.raises(BundleError, match="claimed to be inductive") if refused else contextlib.nullcontext():
+        check_claims(plan)

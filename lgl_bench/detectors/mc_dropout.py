@@ -1,0 +1,67 @@
+"""Monte-Carlo dropout (Gal and Ghahramani 2016): 1 - max of the mean p over passes with dropout on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from lgl_bench.backbones.layers.inputs import inputs_of
+from lgl_bench.core.errors import PluginError, UsageError
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
+from lgl_bench.detectors import Calibration, Detector, detectors
+from lgl_bench.training.model import Model
+from lgl_bench.training.trainer import seeded
+
+
+@contextlib.contextmanager
+def dropout_on(model: Model) -> Iterator[None]:
+    """Units are dropped as in training; batch statistics stay frozen. Afterwards the model is in evaluation mode."""
+    model.train()
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.eval()
+    try:
+        yield
+    finally:
+        model.eval()
+
+
+def mean_probabilities(model: Model, graph: Graph, passes: int) -> torch.Tensor:
+    """Mean p over passes whose dropped units come from torch's current random state."""
+    inputs = inputs_of(graph)
+    with torch.no_grad(), dropout_on(model):
+        total = torch.softmax(model(inputs).logits.double(), dim=1)
+        for _ in range(passes - 1):
+            total += torch.softmax(model(inputs).logits.double(), dim=1)
+    return total / passes
+
+
+@detectors.register("mc-dropout")
+class McDropout(Detector):
+    """Draws from the run's own seed; on a model without dropout it is MSP.
+
+    Args:
+        passes: Forward passes whose probabilities are averaged.
+    """
+
+    reads_outputs = False
+
+    def __init__(self, passes: int = 10) -> None:
+        if passes < 1:
+            raise UsageError(f"passes = {passes}: it must be at least 1")
+        self.passes = passes
+
+    def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
+        """Takes the seed of the run."""
+        self.seed_ = calibration.seed
+
+    def score(self, model: Model, graph: Graph) -> FloatArray:
+        """In [0, 1]."""
+        if not hasattr(self, "seed_"):
+            raise PluginError("mc-dropout has not been fitted; call fit first")
+        with seeded(self.seed_, "mc-dropout"):
+            p = mean_probabilities(model, graph, self.passes)
+        return (1.0 - p.amax(dim=1)).clamp(0, 1).numpy()

@@ -1,0 +1,58 @@
+"""OpenWGL (Wu et al. 2020): 1 - max of the mean p over latent vectors drawn anew, pass by pass."""
+
+from __future__ import annotations
+
+import torch
+
+from lgl_bench.backbones.layers.inputs import inputs_of
+from lgl_bench.backbones.openwgl import OpenWGL
+from lgl_bench.core.errors import PluginError, UsageError
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
+from lgl_bench.detectors import Calibration, Detector, detectors
+from lgl_bench.training.model import Model
+from lgl_bench.training.trainer import seeded
+
+
+def mean_probabilities(model: Model, graph: Graph, passes: int) -> torch.Tensor:
+    """Mean p over latent vectors from torch's current random state; the convolutions before them are computed once."""
+    backbone = model.backbone
+    if not isinstance(backbone, OpenWGL):
+        raise PluginError(f"openwgl scores on the backbone openwgl, not on {type(backbone).__name__}")
+    model.eval()
+    inputs = inputs_of(graph)
+    total = torch.zeros(graph.num_vertices, len(model.known), dtype=torch.float64)
+    with torch.no_grad():
+        mean, log_deviation = backbone.distribution(inputs)
+        for _ in range(passes):
+            output = backbone.last(inputs, backbone.draw(mean, log_deviation))
+            total += model.head.probabilities(model.head.logits(output).double())
+    return total / passes
+
+
+@detectors.register("openwgl")
+class OpenWglDetector(Detector):
+    """Reads what only the backbone of the same name computes; draws from the run's own seed.
+
+    Args:
+        passes: Latent vectors that are drawn per vertex.
+    """
+
+    backbones = ("openwgl",)
+    reads_outputs = False
+
+    def __init__(self, passes: int = 100) -> None:
+        if passes < 1:
+            raise UsageError(f"passes = {passes}: it must be at least 1")
+        self.passes = passes
+
+    def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
+        """Takes the seed of the run."""
+        self.seed_ = calibration.seed
+
+    def score(self, model: Model, graph: Graph) -> FloatArray:
+        """In [0, 1]."""
+        if not hasattr(self, "seed_"):
+            raise PluginError("openwgl has not been fitted; call fit first")
+        with seeded(self.seed_, "openwgl"):
+            p = mean_probabilities(model, graph, self.passes)
+        return (1.0 - p.amax(dim=1)).clamp(0, 1).numpy()
