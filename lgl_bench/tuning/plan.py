@@ -16,7 +16,7 @@ from lgl_bench.plans.fits import ProtocolSetting
 from lgl_bench.plans.preset_file import PresetFile, check_target, load_presets
 from lgl_bench.plans.settings import ChainRequest, chain_requests
 from lgl_bench.plans.suite import Suite, load_suite
-from lgl_bench.plans.suited import check_suited
+from lgl_bench.plans.suited import check_suited, suited_texts
 from lgl_bench.streams.stand_ins import open_streams
 from lgl_bench.streams.stream import Stream
 from lgl_bench.tuning.effort import Effort, effort_of
