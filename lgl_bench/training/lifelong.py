@@ -61,6 +61,7 @@ def fit_year(
     parameters = strategy.training(parameters, previous is not None, given.memory)
     if not isinstance(parameters, TrainingParameters):
         raise PluginError(f"training of a strategy returned {type(parameters).__name__}, not TrainingParameters")
+    model.to(device)
     with seeded(seed, "begin", task.time, task.fold):
         strategy.begin(model, previous, given.memory)
     fit = train(model, task, parameters, seed, on_epoch, device, Loss(strategy, weights))
