@@ -72,17 +72,14 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, group: str, modules: tuple[str, ...] = ()) -> None:
         self.kind = kind
         self.group = group
+        self.plural = group.rpartition(".")[2]
+        """The kind as commands and entry points name it: "detectors"."""
         self._modules = modules
         self._plugins: dict[str, T] = {}
         self._files: dict[str, PluginFile | None] = {}
         self._broken: dict[str, str] = {}
         self._imported = False
         self._announced = False
-
-    @property
-    def plural(self) -> str:
-        """The kind as commands and entry points name it: "detectors"."""
-        return self.group.rpartition(".")[2]
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that registers a plugin under `name`.
