@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 @click.option(
     "--strategy", "strategies", multiple=True, help="What is kept of the past, as expressions: 'replay(size=200)'."
 )
-@click.option("--history", type=int, help="Years kept; all otherwise.")
+@click.option("--history", type=int, help="Years kept: short for --strategy 'window(years=N)'.")
 @click.option(
     "--restart",
     type=click.Choice(["warm", "cold"]),
-    help="Whether a fit starts from the weights of the last fitted year.",
+    help="Where a fit begins; cold is short for --strategy cold.",
 )
 @click.option("--label-delay", type=int, help="Years until labels arrive.")
 @click.option("--seeds", type=int, help="Number of seeds; the budget's otherwise.")

@@ -117,12 +117,13 @@ class RunStore(FitFiles):
         """The answers of a unit as a table."""
         return pd.DataFrame(dict(self.columns(key).columns))
 
-    def add_answers(self, key: str, columns: pd.DataFrame) -> None:
-        """Adds columns of answers to a fit that is there."""
-        record = self.fit(key)
-        if record is None:
-            raise DataError(f"{self.folder}/fits/{key} is missing")
-        self.write_fit(key, record, answers=columns)
+
+def add_answers(store: RunStore, key: str, columns: pd.DataFrame) -> None:
+    """Adds columns of answers to a fit that is there."""
+    record = store.fit(key)
+    if record is None:
+        raise DataError(f"{store.folder}/fits/{key} is missing")
+    store.write_fit(key, record, answers=columns)
 
 
 def _answers_path(folder: Path, key: str) -> Path:

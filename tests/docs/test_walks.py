@@ -78,6 +78,23 @@ def test_the_walk_of_a_plugin_page_puts_its_example_on_the_leaderboard(page, col
     assert not own["accuracy_reason"].any()
 
 
+@needs_isolation
+def test_the_walk_of_the_strategy_page_ends_with_reproduced_rows_and_a_memory_of_the_size_it_names(tmp_path):
+    first, last = walk(PLUGINS / "strategy.md", tmp_path, STAND_INS)
+    assert " passed" in first.ended.out and " failed" not in first.ended.out
+    assert "trust = recomputed" in last.ended.out and "trust = reproduced" in last.ended.out
+    rows = pd.read_csv(tmp_path / "here" / "reproduced.csv", keep_default_na=False)
+    own = rows[rows["strategy"] == "novel-replay(share=0.5,size=100)"]
+    assert own["trust"].tolist() == ["reproduced"] and not own["accuracy_reason"].any()
+    sizes = dict(zip(rows["strategy"], rows["memory_vertices"], strict=True))
+    assert (sizes["finetune"], sizes["novel-replay(share=0.5,size=100)"]) == (0, 100) and sizes["full"] > 100
+
+
+def test_the_example_of_the_strategy_page_is_short():
+    (block,) = blocks_of(PLUGINS / "strategy.md", "python")
+    assert len(block.text.splitlines()) < 60
+
+
 def test_the_walk_of_the_metric_page_grades_every_row_and_shows_its_column(tmp_path):
     (step,) = walk(PLUGINS / "metric.md", tmp_path, STAND_INS)
     assert " passed" in step.ended.out and " failed" not in step.ended.out
@@ -94,9 +111,9 @@ def test_the_walk_of_the_stream_page_imports_both_of_its_graphs(tmp_path):
 
 def test_every_plugin_page_is_walked_and_has_one_example_in_a_file_of_its_own():
     pages = sorted(page.stem for page in PLUGINS.glob("*.md"))
-    assert pages == ["backbone", "detector", "head", "metric", "protocol", "stream", "threshold"]
+    assert pages == ["backbone", "detector", "head", "metric", "protocol", "strategy", "stream", "threshold"]
     files = [block.file for page in pages for block in blocks_of(PLUGINS / f"{page}.md", "python")]
-    assert all(files) and len(files) == len(set(files)) == 7
+    assert all(files) and len(files) == len(set(files)) == 8
 
 
 def test_the_command_on_the_path_is_the_one_of_this_checkout(tmp_path):

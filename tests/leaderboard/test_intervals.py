@@ -14,6 +14,7 @@ from lgl_bench.leaderboard.compare.answers import Run
 from lgl_bench.leaderboard.folder import folder_rows, read_intervals, write_intervals
 from lgl_bench.leaderboard.intervals import draw_intervals
 from lgl_bench.leaderboard.stats.student import interval
+from lgl_bench.runs.store import add_answers
 from lgl_bench.streams.checksum import stream_checksum
 from tests.support.boards import growing_stream, made_up_run, static_stream
 
@@ -75,7 +76,7 @@ def test_the_oracles_regret_is_nothing_and_that_of_another_is_drawn_with_it(tmp_
     run = Run(folder, years)
     for key in set(years["key"]):
         answers = run.store.answers(key)
-        run.store.add_answers(key, pd.DataFrame({"rejected:msp|oracle": answers["rejected:msp|naive"]}))
+        add_answers(run.store, key, pd.DataFrame({"rejected:msp|oracle": answers["rejected:msp|naive"]}))
     found = by_threshold(draw_intervals(run, labels(stream), 200))
     # Both decide alike, so whatever is drawn they do not differ.
     assert found["oracle"]["regret"] == found["naive"]["regret"] == (0.0, 0.0)

@@ -17,7 +17,7 @@ from lgl_bench.metrics.ranking import auroc
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.protocols.temporal import Temporal
 from lgl_bench.runs.records import FitRecord
-from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.store import RunStore, add_answers
 from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.stream import Stream, StreamInfo
@@ -157,7 +157,7 @@ def made_up_run(
                         "known_rejected": int((rejected & ~new).sum()),
                     }
                     years.append(about | {"threshold": threshold} | counts | _cells(graded))
-            store.add_answers(unit, pd.DataFrame(answers))
+            add_answers(store, unit, pd.DataFrame(answers))
     store.write_frame("years.parquet", pd.DataFrame(years))
     suite = {"name": "made-up", "version": 1, "protocol": "leave-class-out" if stream.static else "temporal"}
     suite |= {"split": split if stream.static else None, "history": None, "restart": "warm", "label_delay": 0}

@@ -173,6 +173,16 @@ def _(case: Case) -> None:
     case.claimed = tuple(invented)
 
 
+@cheat("the size of a memory is invented")
+def _(case: Case) -> None:
+    for seed in (0, 1):
+        for key in case.keys(seed):
+            less = {"memory_vertices": 1, "memory_mb": 0.001}
+            case.forged.change_json(f"fits/{key}.json", lambda fields, less=less: fields.update(less))
+    case.forged.regrade(case.honest.data)
+    case.claimed = ("memory_vertices", "memory_mb")
+
+
 @cheat("seconds are invented")
 def _(case: Case) -> None:
     for seed in (0, 1):

@@ -20,7 +20,7 @@ from lgl_bench.plans.rebuild import Expected, rebuild
 from lgl_bench.runs.answer_columns import answered_names, neighbour_column, novelty_column
 from lgl_bench.runs.matrix_row import matrix_vertices, matrix_years
 from lgl_bench.runs.records import FitRecord
-from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.store import RunStore, add_answers
 from lgl_bench.streams.catalogue import load
 from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.stream import Stream
@@ -179,4 +179,4 @@ def _stage_answers(bundle: Bundle, staged: RunStore, record: FitRecord, expected
         if not answer.threshold and neighbour_column(answer.detector) not in columns:
             column = novelty_column(answer.detector)
             raise BundleError(f"{name}: the column {ascii(column)} has no mean over the neighbours beside it")
-    staged.add_answers(record.key, pd.DataFrame(columns))
+    add_answers(staged, record.key, pd.DataFrame(columns))

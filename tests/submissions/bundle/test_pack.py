@@ -12,7 +12,7 @@ import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.runs.records import FitRecord
-from lgl_bench.runs.store import RunStore
+from lgl_bench.runs.store import RunStore, add_answers
 from lgl_bench.submissions.bundle.environment import Scrubber, environment
 from lgl_bench.submissions.bundle.pack import submit
 from lgl_bench.submissions.verify.verify import verify
@@ -96,7 +96,7 @@ def test_a_bundle_that_would_not_verify_is_not_made(base, run, tmp_path):
     key = json.loads((run / "plan.json").read_text())["fits"][1]
     answers = RunStore(run).answers(key)
     (run / "answers" / f"{key}.parquet").unlink()
-    RunStore(run).add_answers(key, answers.assign(**{"neighbour:msp": 5.0}))
+    add_answers(RunStore(run), key, answers.assign(**{"neighbour:msp": 5.0}))
     with pytest.raises(DataError, match=r"would not verify.*neighbour:msp"):
         submit(run, tmp_path / "to" / "b", data_dir=base.data)
     assert list((tmp_path / "to").iterdir()) == []
