@@ -141,7 +141,7 @@ def test_wrong_axes_are_refused_with_the_name(tmp_path):
     settings = Settings(tmp_path, offline=True)
     for given, expected in (
         ({"detectors": ["odn"]}, "did you mean 'odin'"),
-        ({"backbones": ["gnc"]}, "did you mean 'gcn'"),
+        ({"backbones": ["gcnn"]}, "did you mean 'gcn'"),
         ({"budget": "quik"}, "did you mean 'quick'"),
         ({"seeds": -1}, "--seeds -1"),
     ):

@@ -121,7 +121,8 @@ def survives_a_year_without_labels(name: str) -> None:
     method = chain_method(name)
     first, second, third = planted_tasks(method)
     labels = np.where(second.train.born > first.train.time, -1, second.train.labels)
-    bare = replace(second, train=replace(second.train, labels=labels), fit_mask=labels >= 0, known=first.known)
+    train = replace(second.train, labels=labels)
+    bare = replace(second, train=train, fit_mask=labels >= 0, trained=None, known=first.known)
     _require_finite(_walk(name, method, [first, bare, third]))
 
 

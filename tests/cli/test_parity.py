@@ -113,7 +113,7 @@ def test_a_split_nobody_knows_is_refused(tmp_path):
 
 
 def test_a_backbone_nobody_knows_is_refused(tmp_path):
-    result = run(tmp_path, "--stream", "cora-twin", "--backbone", "gnc", "--seeds", "1")
+    result = run(tmp_path, "--stream", "cora-twin", "--backbone", "gcnn", "--seeds", "1")
     assert result.exit_code == 2 and "did you mean 'gcn'" in result.stderr
 
 

@@ -38,7 +38,7 @@ def test_whatever_determines_a_study_is_in_its_name(tune, other):
     [
         ({"trials": 0}, "--trials 0"),
         ({"seeds": -1}, "--seeds -1"),
-        ({"backbones": ["gnc"]}, "did you mean 'gcn'"),
+        ({"backbones": ["gcnn"]}, "did you mean 'gcn'"),
         ({"detectors": ["odn"]}, "did you mean 'odin'"),
         ({"detectors": ["good(auto)"]}, r"good\(auto\) chooses"),
         ({"budget": "quik"}, "did you mean 'quick'"),
