@@ -22,6 +22,7 @@ NOT_APPLICABLE = {
     "raises when it is not fitted": "learns nothing",
     "is monotone in its rate": "no rate",
     "draws what it grades": "no resampling kernel",
+    "remembers no more labels than its size": "no size",
 }
 POOLED = "not task by task"
 
