@@ -74,8 +74,6 @@ class Registry(Generic[T]):
         self.kind = kind
         self.plural = plural or f"{kind}s"
         self.group = group
-        self.plural = group.rpartition(".")[2]
-        """The kind as commands and entry points name it: "detectors"."""
         self._modules = modules
         self._plugins: dict[str, T] = {}
         self._files: dict[str, PluginFile | None] = {}

@@ -147,7 +147,9 @@ def _with_loss(task: Task, mask: BoolArray) -> Task:
     """The task with its loss on some vertices; where they are in the test graph is known of those of the protocol."""
     trained = task.trained
     if trained is not None:
-        trained = None if (mask & ~task.fit_mask).any() else trained[mask[task.fit_mask]]
+        # A protocol that is built on another may have changed the loss and not this.
+        same = len(trained) == task.fit_mask.sum() and not (mask & ~task.fit_mask).any()
+        trained = trained[mask[task.fit_mask]] if same else None
     return replace(task, fit_mask=mask, trained=trained)
 
 

@@ -25,6 +25,7 @@ NOT_APPLICABLE = {
     "is monotone in its rate": "no rate",
     "draws what it grades": "no resampling kernel",
     "trains without the test graph": "its track is transductive",
+    "remembers no more labels than its size": "no size",
 }
 POOLED = "not task by task"
 

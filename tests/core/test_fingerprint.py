@@ -23,7 +23,7 @@ IN_THE_KEY = {
     "plans.paper_presets": "parameters are in the key one by one",
     "plans.fits": "describes the key itself",
     "runs.devices": "memory is measured, and the device is in the key",
-    "runs.matrix_row": "the matrix is no answer",
+    "plans.suited": "says which detectors are planned, and their expressions are named",
 }
 
 
