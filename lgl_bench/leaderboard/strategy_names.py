@@ -12,8 +12,8 @@ from lgl_bench.core.grammar import Expression
 
 
 def differ_in_strategy(frame: pd.DataFrame) -> bool:
-    """Whether rows differ in their strategy, so that a table must name it."""
-    return "strategy" in frame and frame["strategy"].nunique() > 1
+    """Whether rows differ in their strategy, so that a table must name it; those of tasks apart have none."""
+    return "strategy" in frame and frame["strategy"].replace("", None).nunique() > 1
 
 
 @cache
