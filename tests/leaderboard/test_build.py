@@ -234,7 +234,7 @@ def test_merging_refuses_the_same_row_from_two_places(tmp_path):
     write_board(board(row(), row(detector="odin")), tmp_path / "a.csv")
     write_board(board(row(detector="energy"), row(detector="odin")), tmp_path / "b.csv")
     boards = [open_board(tmp_path / name) for name in ("a.csv", "b.csv")]
-    with pytest.raises(DataError, match=r"a\.csv and .*b\.csv both have the row dblp-easy, gcn, odin"):
+    with pytest.raises(DataError, match=r"a\.csv and .*b\.csv both have the row dblp-easy, full, gcn, odin"):
         merge(boards)
     assert len(merge(boards[:1])) == 2
 
