@@ -232,11 +232,14 @@ def _comparable(plan: Plan) -> tuple[Any, ...]:
 
 def _together(facts_of_plans: Sequence[PluginFacts]) -> PluginFacts:
     """What several plans record of plugins; the first plan that has an entry decides."""
-    return PluginFacts(
-        detectors={name: facts for one in reversed(facts_of_plans) for name, facts in one.detectors.items()},
-        thresholds={name: facts for one in reversed(facts_of_plans) for name, facts in one.thresholds.items()},
-        protocols={name: facts for one in reversed(facts_of_plans) for name, facts in one.protocols.items()},
-    )
+    found: dict[str, Any] = {}
+    for field in PluginFacts.model_fields:
+        values = [getattr(one, field) for one in facts_of_plans]
+        if isinstance(values[0], dict):
+            found[field] = {name: facts for one in reversed(values) for name, facts in one.items()}
+        else:
+            found[field] = tuple(dict.fromkeys(name for one in values for name in one))
+    return PluginFacts(**found)
 
 
 def _once(parts: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
