@@ -233,12 +233,12 @@ def _comparable(plan: Plan) -> tuple[Any, ...]:
 def _together(facts_of_plans: Sequence[PluginFacts]) -> PluginFacts:
     """What several plans record of plugins; the first plan that has an entry decides."""
     found: dict[str, Any] = {}
-    for field in PluginFacts.model_fields:
-        values = [getattr(one, field) for one in facts_of_plans]
+    for kind in PluginFacts.model_fields:
+        values = [getattr(one, kind) for one in facts_of_plans]
         if isinstance(values[0], dict):
-            found[field] = {name: facts for one in reversed(values) for name, facts in one.items()}
+            found[kind] = {name: facts for one in reversed(values) for name, facts in one.items()}
         else:
-            found[field] = tuple(dict.fromkeys(name for one in values for name in one))
+            found[kind] = tuple(dict.fromkeys(name for one in values for name in one))
     return PluginFacts(**found)
 
 
