@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +49,7 @@ from lgl_bench.runs.scoring import Method, Trained
 from lgl_bench.strategies import EMPTY, Memory, strategies
 from lgl_bench.strategies.memory import dump_memory, parse_memory
 from lgl_bench.strategies.offers import Given, memory_size, offer, seal
-from lgl_bench.training.model import Model
+from lgl_bench.training.model import Model, predict_once
 from lgl_bench.training.trainer import Fit
 
 
@@ -217,7 +217,9 @@ def _matrix(work: _Work, ask: Ask | None) -> IntArray:
 def _row(work: _Work, model: Model) -> IntArray:
     """What a model in this process says of every year; graphs that it has answered on are not computed again."""
     chain = work.order.unit.chain
-    return matrix_row(model.predict_once, [one for one, _ in work.tasks.tasks(chain)], work.tasks.stream(chain))
+    return matrix_row(
+        partial(predict_once, model), [one for one, _ in work.tasks.tasks(chain)], work.tasks.stream(chain)
+    )
 
 
 def _fit_record(work: _Work, fit: Fit | None = None, peak_memory_mb: float | None = None) -> FitRecord:

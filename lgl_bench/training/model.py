@@ -68,14 +68,6 @@ class Model(nn.Module):
         predicted: IntArray = self.known[self.predicted_columns(graph)]
         return predicted
 
-    def predict_once(self, graph: Graph) -> IntArray:
-        """The same for a graph that is not asked for again: what was not remembered before is not remembered."""
-        remembered = identity(graph) in self._answers
-        predicted = self.predict(graph)
-        if not remembered:
-            del self._answers[identity(graph)]
-        return predicted
-
     def predicted_columns(self, graph: Graph) -> IntArray:
         """Output column with the largest logit."""
         columns: IntArray = self.outputs(graph).logits.argmax(dim=1).numpy()
@@ -104,6 +96,15 @@ class Model(nn.Module):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_answers": {}}
+
+
+def predict_once(model: Model, graph: Graph) -> IntArray:
+    """Predicted classes of a graph that is not asked for again: what was not remembered before is not remembered."""
+    remembered = identity(graph) in model._answers
+    predicted = model.predict(graph)
+    if not remembered:
+        del model._answers[identity(graph)]
+    return predicted
 
 
 def build_model(backbone: str, head: str, features: int, known: IntArray, parameters: dict[str, Any]) -> Model:
