@@ -43,7 +43,18 @@ def refused(**fields):
 
 
 def test_every_suite_that_is_shipped_can_be_read():
-    shipped = {"temporal", "static", "planetoid", "thresholds", "alpha", "graph-mlp", "homophily", "lifelong", "smoke"}
+    shipped = {
+        "temporal",
+        "static",
+        "planetoid",
+        "thresholds",
+        "alpha",
+        "graph-mlp",
+        "homophily",
+        "lifelong",
+        "propagation",
+        "smoke",
+    }
     assert shipped == set(suites())
     for name in suites():
         suite = load_suite(name)
