@@ -26,7 +26,7 @@ def distmax(distances: torch.Tensor, scale: float) -> torch.Tensor:
 
 @detectors.register("distmax")
 class DistMax(Detector):
-    """Unbounded."""
+    """Distances to the prototypes of the head isomax+, with their mean and the entropy of the classes."""
 
     heads = ("isomax+",)
     bounded = False

@@ -24,14 +24,14 @@ class _Evidence(Detector):
 
 @detectors.register("gkde")
 class GkdeDetector(_Evidence):
-    """On the head of the same name."""
+    """How little evidence there is in the Dirichlet distribution that the head gkde learns."""
 
     heads = ("gkde",)
 
 
 @detectors.register("gpn")
 class GpnDetector(_Evidence):
-    """On the head and the backbone of the same name."""
+    """How little evidence there is in the class densities that the backbone and the head gpn learn."""
 
     heads = ("gpn",)
     backbones = ("gpn",)

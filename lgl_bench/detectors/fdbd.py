@@ -27,7 +27,10 @@ def fdbd(z: FloatArray, logits: FloatArray, apart: FloatArray, mean: FloatArray)
 
 @detectors.register("fdbd")
 class Fdbd(Detector):
-    """At most 0, and unbounded."""
+    """How near an embedding lies to the borders between classes, in units of its distance from the training mean.
+
+    At most 0, and unbounded.
+    """
 
     bounded = False
 

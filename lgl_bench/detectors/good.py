@@ -29,7 +29,7 @@ def neighbour_mean(scores: FloatArray, edges: IntArray) -> FloatArray:
 
 @detectors.register("good")
 class Good(Detector):
-    """The meta-detector; it nests freely.
+    """Mixes a detector's score of a vertex with the mean score of its neighbours; it nests freely.
 
     Args:
         base: The detector whose scores are mixed.

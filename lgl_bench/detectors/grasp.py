@@ -55,7 +55,7 @@ def spread(
 
 @detectors.register("grasp")
 class Grasp(Detector):
-    """Transductive: it looks at the scored vertices together.
+    """Confidence propagated with edges added among helpful training vertices; sees all scored vertices together.
 
     Args:
         steps: How often confidence is propagated.

@@ -42,7 +42,7 @@ def shrunk_precision(around: FloatArray) -> FloatArray:
 
 @detectors.register("mahalanobis")
 class Mahalanobis(Detector):
-    """Learns class means and one covariance from the training embeddings. Unbounded."""
+    """The distance to the nearest class mean of the training embeddings, in units of their covariance."""
 
     bounded = False
 

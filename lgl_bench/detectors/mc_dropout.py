@@ -41,7 +41,9 @@ def mean_probabilities(model: Model, graph: Graph, passes: int) -> torch.Tensor:
 
 @detectors.register("mc-dropout")
 class McDropout(Detector):
-    """Draws from the run's own seed; on a model without dropout it is MSP.
+    """One minus the largest mean probability over passes with dropout on.
+
+    Draws from the run's own seed; on a model without dropout it is MSP.
 
     Args:
         passes: Forward passes whose probabilities are averaged.

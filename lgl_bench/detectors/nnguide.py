@@ -38,7 +38,7 @@ def guidance(unit: torch.Tensor, bank: torch.Tensor, k: int) -> FloatArray:
 
 @detectors.register("nnguide")
 class NNGuide(Detector):
-    """Unbounded.
+    """The energy, weighted by how similar an embedding is to those of confident training vertices.
 
     Args:
         k: How many of the bank count; at most a tenth of it, and at least one.

@@ -28,7 +28,7 @@ def confidence(logits: torch.Tensor, temperature: float) -> torch.Tensor:
 
 @detectors.register("odin")
 class Odin(Detector):
-    """ODIN.
+    """One minus the largest probability at a high temperature, after a small step of the input towards confidence.
 
     Args:
         eps: Size of the step, in units of the features' scale.

@@ -31,7 +31,9 @@ def mean_probabilities(model: Model, graph: Graph, passes: int) -> torch.Tensor:
 
 @detectors.register("openwgl")
 class OpenWglDetector(Detector):
-    """Reads what only the backbone of the same name computes; draws from the run's own seed.
+    """One minus the largest mean probability over latent vectors that the backbone openwgl draws.
+
+    Reads what only the backbone of the same name computes; draws from the run's own seed.
 
     Args:
         passes: Latent vectors that are drawn per vertex.

@@ -13,7 +13,7 @@ from lgl_bench.training.model import Model
 
 @detectors.register("random")
 class Random(Detector):
-    """Uniform noise, from the run's own seed."""
+    """Uniform noise, from the run's own seed: what no method may fall below."""
 
     heads = ()
 
@@ -30,7 +30,7 @@ class Random(Detector):
 
 @detectors.register("degree")
 class Degree(Detector):
-    """1 / (1 + degree): what is hardly connected looks new."""
+    """1 / (1 + degree): a vertex with few edges looks new."""
 
     heads = ()
 
