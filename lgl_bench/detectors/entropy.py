@@ -1,4 +1,4 @@
-"""Entropy of the class probabilities, H(softmax f) / log C."""
+"""Entropy of the class probabilities: H(softmax f) / log C."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ class GenOdinDetector(Detector):
 
     heads = ("genodin",)
     reads_outputs = False
+    cost = "gradient"
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Chooses the step with the largest mean of max h on the calibration vertices; the smallest of equals."""

@@ -1,4 +1,4 @@
-"""GRASP (Ma et al. 2024): confidence propagated over the graph with edges added among helpful training vertices.
+"""GRASP (Ma et al. 2024): 1 - s / c, s the confidence propagated with edges added among helpful training vertices.
 
 s is the largest softmax probability. Of the scored vertices those above the (100 - q)-th percentile of s look known,
 those below the q-th look new. For each training vertex h = (neighbours that look known) / (neighbours that look new +
