@@ -23,8 +23,7 @@ _TOGETHER = 1 << 20  # products that are held at a time: 4 MB
 def guidance(unit: torch.Tensor, bank: torch.Tensor, k: int) -> FloatArray:
     """Mean of the k largest products of each row with those of the bank.
 
-    Products are single precision, as embeddings are, and only parted at the k-th: twice and thrice as fast as double
-    precision and a sorted top.
+    Products are single precision, as embeddings are, and only parted at the k-th: nobody needs their order.
     """
     rows = max(1, _TOGETHER // len(bank))
     found = np.empty(len(unit))
