@@ -21,7 +21,7 @@ from lgl_bench.backbones.layers.sparse import Matrix
 
 @backbones.register("appnp")
 class APPNP(Backbone):
-    """Predict, then propagate.
+    """An MLP predicts, and personalised PageRank spreads the predictions over the graph.
 
     Args:
         shape, hidden, dropout: See `Backbone`.

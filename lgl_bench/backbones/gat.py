@@ -64,7 +64,7 @@ class AttentionLayer(nn.Module):
 
 @backbones.register("gat")
 class GAT(Backbone):
-    """Graph attention.
+    """Graph attention: each vertex weights its neighbours by what both look like.
 
     Args:
         shape, layers, dropout: See `Backbone`.

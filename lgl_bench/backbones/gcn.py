@@ -24,7 +24,10 @@ def convolve(inputs: Inputs, projection: Projection, h: Matrix) -> torch.Tensor:
 
 @backbones.register("gcn")
 class GCN(Backbone):
-    """Symmetric normalisation with self-loops; arc weights are an input, because ODIN moves them."""
+    """Graph convolution: a mean over neighbours, normalised symmetrically, with self-loops.
+
+    Arc weights are an input, because ODIN moves them.
+    """
 
     edge_weights = True
 

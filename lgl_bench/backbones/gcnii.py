@@ -24,7 +24,7 @@ from lgl_bench.core.errors import UsageError
 
 @backbones.register("gcnii")
 class GCNII(Backbone):
-    """Deep graph convolutions.
+    """A deep graph convolution: every layer takes in the first one again.
 
     Args:
         shape, hidden, dropout: See `Backbone`.

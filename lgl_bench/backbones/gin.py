@@ -46,7 +46,9 @@ class SumLayer(nn.Module):
 
 @backbones.register("gin")
 class GIN(Backbone):
-    """Sums over neighbours; an isolated vertex has its own value alone.
+    """Sums over neighbours, each layer an MLP with batch normalisation.
+
+    An isolated vertex has its own value alone.
 
     Args:
         shape, layers, dropout: See `Backbone`.

@@ -40,7 +40,7 @@ def _narrow(inputs: int, outputs: int) -> Projection:
 
 @backbones.register("gpn")
 class GPN(Backbone):
-    """An MLP, a density per class, PageRank.
+    """An MLP, a density per class as evidence, and PageRank that spreads it; made for the head gpn.
 
     Args:
         shape, hidden, dropout: See `Backbone`.

@@ -20,7 +20,7 @@ from lgl_bench.backbones.layers.propagation import propagate
 
 @backbones.register("gprgnn")
 class GPRGNN(APPNP):
-    """Generalised PageRank.
+    """An MLP predicts, and steps over the graph with learned weights spread it; for heterophile graphs too.
 
     Args:
         shape, hidden, layers, dropout: See `APPNP`.

@@ -21,7 +21,7 @@ from lgl_bench.core.errors import UsageError
 
 @backbones.register("graph-mlp")
 class GraphMLP(MLP):
-    """Graph-MLP.
+    """An MLP that learns the graph through a contrastive loss and reads no edges afterwards.
 
     Args:
         shape, hidden, layers, dropout: See `Backbone`; the classifier is one of the layers.

@@ -20,7 +20,9 @@ from lgl_bench.kernels import Arcs, neighbour_mean
 
 @backbones.register("graphsage")
 class GraphSAGE(Backbone):
-    """An isolated vertex has the zero vector for its neighbourhood.
+    """The mean of the neighbours beside the vertex itself, trained on sampled neighbourhoods.
+
+    An isolated vertex has the zero vector for its neighbourhood.
 
     Args:
         shape, hidden, layers, dropout: See `Backbone`.

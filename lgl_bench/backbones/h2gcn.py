@@ -27,7 +27,7 @@ MAX_ROUNDS = 6
 
 @backbones.register("h2gcn")
 class H2GCN(Backbone):
-    """Ego, neighbours and neighbours of neighbours, all kept apart.
+    """Keeps a vertex, its neighbours and their neighbours apart; for heterophile graphs.
 
     Arc weights take no part: vertices at distance two are joined by no arc that could be moved.
 

@@ -91,7 +91,9 @@ class OODAttention(nn.Module):
 
 @backbones.register("oodgat")
 class OODGAT(Backbone):
-    """Transductive: its loss sees the vertices that are scored.
+    """Attention among vertices that look alike in being new or known; transductive.
+
+    Its loss sees the vertices that are scored.
 
     Args:
         shape, layers, dropout: See `Backbone`.

@@ -58,7 +58,9 @@ def draw_pairs(vertices: int, count: int) -> torch.Tensor:
 
 @backbones.register("openwgl")
 class OpenWGL(Backbone):
-    """Transductive: its loss sees the vertices that are scored. The embedding is z.
+    """A variational graph autoencoder with a classifier of its latent vectors; transductive.
+
+    Its loss sees the vertices that are scored. The embedding is z.
 
     Args:
         shape, hidden, dropout: See `Backbone`.

@@ -28,7 +28,7 @@ _COLUMNS = 256
 
 @backbones.register("sgc")
 class SGC(Backbone):
-    """Smoothed features, then one linear map.
+    """Features smoothed over the graph, then one linear map.
 
     Args:
         shape: See `Backbone`.

@@ -14,6 +14,7 @@ from lgl_bench.core.errors import LglBenchError
 
 if TYPE_CHECKING:
     from lgl_bench.plans.plan import Plan
+    from lgl_bench.runs.costs import Cost, Costs
     from lgl_bench.runs.options import Settings
     from lgl_bench.streams.stream import Stream
 
@@ -115,28 +116,46 @@ def run(
 
 @click.command()
 @click.argument("out", type=click.Path(path_type=Path))
+@click.option("--costs", "with_costs", is_flag=True, help="Also the seconds of each detector, the dearest first.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def status(out: Path, as_json: bool) -> None:
-    """Show what is done, failed and missing in a run folder."""
+def status(out: Path, with_costs: bool, as_json: bool) -> None:
+    """Show what is done, failed and missing in a run folder, and what it has cost."""
     from lgl_bench.plans.plan_file import read_plan
+    from lgl_bench.runs.costs import costs
     from lgl_bench.runs.store import RunStore
 
     store = RunStore(out)
+    records = [store.fit(key) for key in read_plan(out).fits]
     counts = {"done": 0, "skipped": 0, "failed": 0, "missing": 0}
     reasons: list[str] = []
-    for key in read_plan(out).fits:
-        record = store.fit(key)
+    for record in records:
         state = "missing" if record is None else {"ok": "done", "skipped": "skipped"}.get(record.status, "failed")
         counts[state] += 1
         if record is not None:
             reasons += [record.reason] if state == "failed" else []
             reasons += record.failed.values()
+    spent = costs(record for record in records if record is not None)
+    dearest = sorted(spent.detectors.items(), key=lambda one: -one[1].scoring) if with_costs else []
     if as_json:
-        print_json({**counts, "reasons": sorted(set(reasons))})
+        shown = {"costs": spent.all.as_dict(), "shared_costs": spent.shared.as_dict()}
+        by_name = {"detectors": {name: cost.as_dict() for name, cost in dearest}} if with_costs else {}
+        print_json({**counts, "reasons": sorted(set(reasons)), **shown, **by_name})
         return
     print_table(["fits", "count"], list(counts.items()))
     for reason in sorted(set(reasons)):
         click.echo(f"failed: {reason}")
+    _print_costs(spent, dearest)
+
+
+def _print_costs(spent: Costs, dearest: list[tuple[str, Cost]]) -> None:
+    """Seconds of training and of scoring, if they are recorded."""
+    for cost, which in ((spent.all, ""), (spent.shared, " of the fits that several detectors share")):
+        if cost.share is not None:
+            took = f"{cost.training:.1f} s of training{which}, {cost.scoring:.1f} s of scoring"
+            click.echo(f"{took}: {cost.share:.0%} of the training")
+    if dearest:
+        rows = [[name, cost.fits, cost.scoring, cost.training, cost.share] for name, cost in dearest]
+        print_table(["detector", "fits", "scoring s", "training s", "share"], rows)
 
 
 def _print_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, as_json: bool) -> None:

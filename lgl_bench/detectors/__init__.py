@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from lgl_bench.core.expressions import Constant
 from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import FloatArray, Graph, IntArray, ScoredGraph, Snapshot
 from lgl_bench.training.model import Model
+
+Cost: TypeAlias = Literal["none", "one pass", "last layer", "several passes", "gradient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Detector(ABC):
     """Whether logits and embeddings are all it reads, so that another detector may change them first."""
     track: ClassVar[str] = "inductive"
     """Called transductive if it knows which vertices are scored; its rows are ranked apart from those of others."""
+    cost: ClassVar[Cost] = "one pass"
+    """What scoring a graph takes beside `fit`: no model, the outputs that all detectors of a fit share, the last layer
+    once more, passes of its own, or a gradient of the input."""
     grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
     """A few values per parameter to choose among if a run chooses (`select`); those set in the expression stay."""
 

@@ -40,7 +40,9 @@ def check_percentile(percentile: float) -> None:
 
 @detectors.register("ash")
 class Ash(ChangesEmbeddings):
-    """Wraps a detector that works on outputs alone; the paper's is the energy.
+    """Sets the largest units of each embedding to one value and the others to 0, then another detector scores.
+
+    It wraps a detector that works on outputs alone; the paper's is the energy.
 
     Args:
         base: The detector that scores what is left.

@@ -48,6 +48,8 @@ class ChangesEmbeddings(Detector):
         base: The detector that scores what comes of the change.
     """
 
+    cost = "last layer"
+
     def __init__(self, base: Detector) -> None:
         if not base.reads_outputs:
             raise UsageError(

@@ -1,7 +1,7 @@
-"""The score of DisMax (Macedo et al. 2022) on the IsoMax+ head.
+"""DisMax (Macedo et al. 2022): -(max L + mean L - H(softmax L)), on the IsoMax+ head.
 
-D_k = |d| * ||z/|z| - p_k/|p_k| || / sqrt 2, L_k = -(D_k + mean_j D_j): -(max L + mean L - H(softmax L)). The mean term
-cancels in the softmax, so without its image-only regulariser DisMax trains as IsoMax+ does.
+D_k = |d| * ||z/|z| - p_k/|p_k| || / sqrt 2, and L_k = -(D_k + mean_j D_j). The mean term cancels in the
+softmax, so without its image-only regulariser DisMax trains as IsoMax+ does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def distmax(distances: torch.Tensor, scale: float) -> torch.Tensor:
 
 @detectors.register("distmax")
 class DistMax(Detector):
-    """Unbounded."""
+    """Distances to the prototypes of the head isomax+, with their mean and the entropy of the classes."""
 
     heads = ("isomax+",)
     bounded = False

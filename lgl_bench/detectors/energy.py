@@ -17,7 +17,7 @@ def energy(logits: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:
 
 @detectors.register("energy")
 class Energy(Detector):
-    """Unbounded.
+    """Minus the log-sum-exp of the logits: little evidence for any class looks new.
 
     Args:
         temperature: T.

@@ -1,4 +1,4 @@
-"""Entropy of the class probabilities, H(softmax f) / log C."""
+"""Entropy of the class probabilities: H(softmax f) / log C."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def entropy(logits: torch.Tensor) -> torch.Tensor:
 
 @detectors.register("entropy")
 class Entropy(Detector):
-    """Divided by its largest possible value."""
+    """The entropy of the class probabilities, divided by the largest it can be."""
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In [0, 1]."""

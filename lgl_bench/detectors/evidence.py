@@ -1,4 +1,4 @@
-"""Little evidence is novel: -log alpha_0, as GKDE (Zhao et al. 2020) and GPN (Stadler et al. 2021) order vertices.
+"""Little evidence is novel, as GKDE (Zhao et al. 2020) and GPN (Stadler et al. 2021) order vertices: -log alpha_0.
 
 alpha_0 = sum_c alpha_c of the Dirichlet distribution of a vertex; both score with -alpha_0. The logarithm keeps the
 order, and makes evidence that spreads over many powers of ten one that can be mapped and mixed with that of neighbours.
@@ -24,14 +24,14 @@ class _Evidence(Detector):
 
 @detectors.register("gkde")
 class GkdeDetector(_Evidence):
-    """On the head of the same name."""
+    """How little evidence there is in the Dirichlet distribution that the head gkde learns."""
 
     heads = ("gkde",)
 
 
 @detectors.register("gpn")
 class GpnDetector(_Evidence):
-    """On the head and the backbone of the same name."""
+    """How little evidence there is in the class densities that the backbone and the head gpn learn."""
 
     heads = ("gpn",)
     backbones = ("gpn",)

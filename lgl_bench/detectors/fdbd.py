@@ -1,7 +1,7 @@
-"""Distance to decision boundaries (fDBD: Liu and Qin 2024).
+"""Decision boundaries (fDBD: Liu and Qin 2024): -[sum over c of (f_max - f_c) / |w_max - w_c|] / |z - m|.
 
--[sum over c of (f_max - f_c) / |w_max - w_c|] / |z - m|: w_c are the rows of the last layer's W (`last_layer`), m is
-the mean of z over the training vertices, and max stands for the predicted class.
+w_c are the rows of the last layer's W (`last_layer`), m is the mean of z over the training vertices, and max stands for
+the predicted class.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ def fdbd(z: FloatArray, logits: FloatArray, apart: FloatArray, mean: FloatArray)
 
 @detectors.register("fdbd")
 class Fdbd(Detector):
-    """At most 0, and unbounded."""
+    """How near an embedding lies to the borders between classes, in units of its distance from the training mean.
+
+    At most 0, and unbounded.
+    """
 
     bounded = False
 

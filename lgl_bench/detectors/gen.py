@@ -23,7 +23,9 @@ def generalized_entropy(logits: torch.Tensor, gamma: float = 0.1, m: int = 100) 
 
 @detectors.register("gen")
 class Gen(Detector):
-    """At least 0; how large depends on the number of classes, so it counts as unbounded.
+    """An entropy that counts small class probabilities more than the usual one.
+
+    At least 0; how large depends on the number of classes, so it counts as unbounded.
 
     Args:
         gamma: g; the smaller, the more probabilities near 0 count.

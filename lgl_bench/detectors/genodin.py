@@ -20,10 +20,11 @@ STEPS = (0.0, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 @detectors.register("genodin")
 class GenOdinDetector(Detector):
-    """Needs the head of the same name."""
+    """How far the nearest class of the head genodin is, after a small step of the input towards confidence."""
 
     heads = ("genodin",)
     reads_outputs = False
+    cost = "gradient"
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Chooses the step with the largest mean of max h on the calibration vertices; the smallest of equals."""

@@ -1,7 +1,6 @@
-"""GOOD (Hoffmann et al. 2023): a detector's novelty mixed with the mean novelty of the neighbours.
+"""GOOD (Hoffmann et al. 2023): (1 - alpha) S_v + alpha * mean of S_u over the neighbours u of v.
 
-G_v = (1 - alpha) S_v + alpha * mean of S_u over the neighbours u of v; an isolated vertex keeps S_v. S is the mapped
-novelty of the wrapped detector.
+S is the mapped novelty of the wrapped detector; an isolated vertex keeps S_v.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def neighbour_mean(scores: FloatArray, edges: IntArray) -> FloatArray:
 
 @detectors.register("good")
 class Good(Detector):
-    """The meta-detector; it nests freely.
+    """Mixes a detector's score of a vertex with the mean score of its neighbours; it nests freely.
 
     Args:
         base: The detector whose scores are mixed.

@@ -1,4 +1,4 @@
-"""GRASP (Ma et al. 2024): confidence propagated over the graph with edges added among helpful training vertices.
+"""GRASP (Ma et al. 2024): 1 - s / c, s the confidence propagated with edges added among helpful training vertices.
 
 s is the largest softmax probability. Of the scored vertices those above the (100 - q)-th percentile of s look known,
 those below the q-th look new. For each training vertex h = (neighbours that look known) / (neighbours that look new +
@@ -55,7 +55,7 @@ def spread(
 
 @detectors.register("grasp")
 class Grasp(Detector):
-    """Transductive: it looks at the scored vertices together.
+    """Confidence propagated with edges added among helpful training vertices; sees all scored vertices together.
 
     Args:
         steps: How often confidence is propagated.

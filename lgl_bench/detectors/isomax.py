@@ -12,7 +12,7 @@ from lgl_bench.training.model import Model
 
 @detectors.register("isomax+")
 class IsoMaxPlusDetector(Detector):
-    """Needs the head of the same name."""
+    """The distance to the nearest prototype of the head isomax+."""
 
     heads = ("isomax+",)
 

@@ -31,7 +31,10 @@ def smallest_divergence(log_p: torch.Tensor, log_q: torch.Tensor) -> torch.Tenso
 
 @detectors.register("kl-matching")
 class KlMatching(Detector):
-    """At least 0, and unbounded."""
+    """How far the class probabilities are from the usual ones of every predicted class.
+
+    At least 0, and unbounded.
+    """
 
     bounded = False
 

@@ -13,7 +13,9 @@ from lgl_bench.training.model import Model
 
 @detectors.register("knn")
 class Knn(Detector):
-    """Unit vectors are at most 2 apart, so half the distance lies in [0, 1].
+    """The distance of an embedding of length one to its k-th nearest training embedding.
+
+    Unit vectors are at most 2 apart, so half the distance lies in [0, 1].
 
     Args:
         k: Which neighbour counts; the last one if there are fewer.

@@ -8,6 +8,6 @@ from lgl_bench.detectors.msp import Msp
 
 @detectors.register("logitnorm")
 class LogitNormDetector(Msp):
-    """MSP on the head of the same name."""
+    """MSP on the head logitnorm, whose loss sees logits of one length only."""
 
     heads = ("logitnorm",)

@@ -34,7 +34,7 @@ def shrunk_precision(around: FloatArray) -> FloatArray:
     import sklearn.covariance  # a second to import, and few runs need it
 
     width = around.shape[1]
-    found = sklearn.covariance.LedoitWolf(assume_centered=True).fit(around).covariance_
+    found, _ = sklearn.covariance.ledoit_wolf(around, assume_centered=True)  # the class would invert it as well
     # A unit that never fires has no variance; a touch of it keeps the inverse finite.
     precision: FloatArray = np.linalg.inv(found + 1e-6 * np.eye(width) * max(np.trace(found) / width, 1e-6))
     return (precision + precision.T) / 2
@@ -42,7 +42,7 @@ def shrunk_precision(around: FloatArray) -> FloatArray:
 
 @detectors.register("mahalanobis")
 class Mahalanobis(Detector):
-    """Learns class means and one covariance from the training embeddings. Unbounded."""
+    """The distance to the nearest class mean of the training embeddings, in units of their covariance."""
 
     bounded = False
 

@@ -9,7 +9,7 @@ from lgl_bench.training.model import Model
 
 @detectors.register("max-logit")
 class MaxLogit(Detector):
-    """Unbounded."""
+    """Minus the largest logit."""
 
     bounded = False
 

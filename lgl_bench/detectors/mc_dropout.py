@@ -9,11 +9,10 @@ import torch
 from torch import nn
 
 from lgl_bench.backbones.layers.inputs import inputs_of
-from lgl_bench.core.errors import PluginError, UsageError
-from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
-from lgl_bench.detectors import Calibration, Detector, detectors
+from lgl_bench.core.types import Graph
+from lgl_bench.detectors import detectors
+from lgl_bench.detectors.passes import MeanOverPasses
 from lgl_bench.training.model import Model
-from lgl_bench.training.trainer import seeded
 
 
 @contextlib.contextmanager
@@ -40,28 +39,20 @@ def mean_probabilities(model: Model, graph: Graph, passes: int) -> torch.Tensor:
 
 
 @detectors.register("mc-dropout")
-class McDropout(Detector):
-    """Draws from the run's own seed; on a model without dropout it is MSP.
+class McDropout(MeanOverPasses):
+    """One minus the largest mean probability over passes with dropout on.
+
+    Draws from the run's own seed; on a model without dropout it is MSP.
 
     Args:
         passes: Forward passes whose probabilities are averaged.
     """
 
-    reads_outputs = False
+    draws = "mc-dropout"
 
     def __init__(self, passes: int = 10) -> None:
-        if passes < 1:
-            raise UsageError(f"passes = {passes}: it must be at least 1")
-        self.passes = passes
+        super().__init__(passes)
 
-    def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
-        """Takes the seed of the run."""
-        self.seed_ = calibration.seed
-
-    def score(self, model: Model, graph: Graph) -> FloatArray:
-        """In [0, 1]."""
-        if not hasattr(self, "seed_"):
-            raise PluginError("mc-dropout has not been fitted; call fit first")
-        with seeded(self.seed_, "mc-dropout"):
-            p = mean_probabilities(model, graph, self.passes)
-        return (1.0 - p.amax(dim=1)).clamp(0, 1).numpy()
+    def mean_probabilities(self, model: Model, graph: Graph) -> torch.Tensor:
+        """See `mean_probabilities`."""
+        return mean_probabilities(model, graph, self.passes)

@@ -16,7 +16,7 @@ def msp(logits: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:
 
 @detectors.register("msp")
 class Msp(Detector):
-    """The baseline every paper compares with."""
+    """One minus the largest class probability: the baseline every paper compares with."""
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In [0, 1]."""

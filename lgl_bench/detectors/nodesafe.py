@@ -8,7 +8,7 @@ from lgl_bench.detectors.propagate import GnnSafe
 
 @detectors.register("nodesafe")
 class NodeSafeDetector(GnnSafe):
-    """`gnnsafe` on the head of the same name.
+    """GNNSafe on the head nodesafe, which holds the logits of training vertices to one length and one sum.
 
     Args:
         steps, alpha: See `Propagate`.

@@ -1,4 +1,4 @@
-"""ODIN (Liang et al. 2018) on graphs: temperature, and a small step of the input towards confidence.
+"""ODIN (Liang et al. 2018) on graphs: 1 - max_k softmax_k(f~ / T), f~ after a small step of the input x.
 
 x~ = x + eps * scale * sign(gradient of sum_v log max_k softmax_k(f_v / T)) for non-zero features, and w~ = w + eps *
 sign(gradient) for arc weights if the backbone has them (every arc its own, self-loops too, the normalisation
@@ -28,7 +28,7 @@ def confidence(logits: torch.Tensor, temperature: float) -> torch.Tensor:
 
 @detectors.register("odin")
 class Odin(Detector):
-    """ODIN.
+    """One minus the largest probability at a high temperature, after a small step of the input towards confidence.
 
     Args:
         eps: Size of the step, in units of the features' scale.
@@ -36,6 +36,7 @@ class Odin(Detector):
     """
 
     reads_outputs = False
+    cost = "gradient"
     # Without a step and with T = 1 it is MSP, so a choice can fall back on it.
     grid = MappingProxyType({"eps": (0.0, 0.01, 0.05, 0.1, 0.2), "temperature": (1.0, 10.0, 1000.0)})
 

@@ -17,13 +17,13 @@ class _LargestSigmoid(Detector):
 
 @detectors.register("doc")
 class DocDetector(_LargestSigmoid):
-    """On one-vs-rest outputs, every positive weighted the same."""
+    """One minus the largest sigmoid of the head doc, which has one sigmoid per class."""
 
     heads = ("doc",)
 
 
 @detectors.register("gdoc")
 class GDocDetector(_LargestSigmoid):
-    """On one-vs-rest outputs, positives weighted against the imbalance."""
+    """As doc, on the head gdoc, whose loss weights positives against the imbalance of classes."""
 
     heads = ("gdoc",)

@@ -14,7 +14,10 @@ from lgl_bench.training.model import Model
 
 @detectors.register("oodgat")
 class OodgatDetector(Detector):
-    """Reads what only the backbone of the same name computes."""
+    """The attention weights of the backbone oodgat, which are trained to tell new vertices from known ones.
+
+    Reads what only the backbone of the same name computes.
+    """
 
     backbones = ("oodgat",)
     reads_outputs = False

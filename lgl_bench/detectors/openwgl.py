@@ -6,11 +6,11 @@ import torch
 
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.backbones.openwgl import OpenWGL
-from lgl_bench.core.errors import PluginError, UsageError
-from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot
-from lgl_bench.detectors import Calibration, Detector, detectors
+from lgl_bench.core.errors import PluginError
+from lgl_bench.core.types import Graph
+from lgl_bench.detectors import detectors
+from lgl_bench.detectors.passes import MeanOverPasses
 from lgl_bench.training.model import Model
-from lgl_bench.training.trainer import seeded
 
 
 def mean_probabilities(model: Model, graph: Graph, passes: int) -> torch.Tensor:
@@ -30,29 +30,21 @@ def mean_probabilities(model: Model, graph: Graph, passes: int) -> torch.Tensor:
 
 
 @detectors.register("openwgl")
-class OpenWglDetector(Detector):
-    """Reads what only the backbone of the same name computes; draws from the run's own seed.
+class OpenWglDetector(MeanOverPasses):
+    """One minus the largest mean probability over latent vectors that the backbone openwgl draws.
+
+    Reads what only the backbone of the same name computes; draws from the run's own seed.
 
     Args:
         passes: Latent vectors that are drawn per vertex.
     """
 
     backbones = ("openwgl",)
-    reads_outputs = False
+    draws = "openwgl"
 
     def __init__(self, passes: int = 100) -> None:
-        if passes < 1:
-            raise UsageError(f"passes = {passes}: it must be at least 1")
-        self.passes = passes
+        super().__init__(passes)
 
-    def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
-        """Takes the seed of the run."""
-        self.seed_ = calibration.seed
-
-    def score(self, model: Model, graph: Graph) -> FloatArray:
-        """In [0, 1]."""
-        if not hasattr(self, "seed_"):
-            raise PluginError("openwgl has not been fitted; call fit first")
-        with seeded(self.seed_, "openwgl"):
-            p = mean_probabilities(model, graph, self.passes)
-        return (1.0 - p.amax(dim=1)).clamp(0, 1).numpy()
+    def mean_probabilities(self, model: Model, graph: Graph) -> torch.Tensor:
+        """See `mean_probabilities`."""
+        return mean_probabilities(model, graph, self.passes)

@@ -31,7 +31,9 @@ def propagate(scores: FloatArray, edges: IntArray, steps: int, alpha: float) -> 
 
 @detectors.register("propagate")
 class Propagate(Detector):
-    """As bounded as what it wraps.
+    """Spreads the raw scores of a detector along the edges, several steps over.
+
+    As bounded as what it wraps.
 
     Args:
         base: The detector whose scores are propagated.
@@ -68,7 +70,7 @@ class Propagate(Detector):
 
 @detectors.register("gnnsafe")
 class GnnSafe(Propagate):
-    """`propagate(energy)`.
+    """The energy propagated along the edges: `propagate(energy)`.
 
     Args:
         steps, alpha: See `Propagate`.

@@ -12,7 +12,9 @@ from lgl_bench.detectors.changed import ChangesEmbeddings
 
 @detectors.register("react")
 class React(ChangesEmbeddings):
-    """Wraps a detector that works on outputs alone.
+    """Clips embeddings at a percentile of the training ones, then another detector scores.
+
+    It wraps a detector that works on outputs alone.
 
     Args:
         base: The detector that scores what is left.

@@ -15,7 +15,7 @@ from lgl_bench.training.model import Model
 
 @detectors.register("rmds")
 class Rmds(Detector):
-    """Unbounded."""
+    """The Mahalanobis distance to the nearest class, less that to all training embeddings together."""
 
     bounded = False
 

@@ -32,7 +32,9 @@ def scale(z: torch.Tensor, percentile: float) -> torch.Tensor:
 
 @detectors.register("scale")
 class Scale(ChangesEmbeddings):
-    """Wraps a detector that works on outputs alone; the paper's is the energy.
+    """Makes an embedding longer the less its largest units make up of it, then another detector scores.
+
+    It wraps a detector that works on outputs alone; the paper's is the energy.
 
     Args:
         base: The detector that scores what comes of it.

@@ -33,7 +33,7 @@ def she(z: FloatArray, predicted: IntArray, patterns: FloatArray) -> FloatArray:
 
 @detectors.register("she")
 class She(Detector):
-    """Unbounded."""
+    """Minus the product of an embedding with the mean embedding of its predicted class."""
 
     bounded = False
 

@@ -13,9 +13,10 @@ from lgl_bench.training.model import Model
 
 @detectors.register("random")
 class Random(Detector):
-    """Uniform noise, from the run's own seed."""
+    """Uniform noise, from the run's own seed: what no method may fall below."""
 
     heads = ()
+    cost = "none"
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Takes the seed of the run."""
@@ -30,9 +31,10 @@ class Random(Detector):
 
 @detectors.register("degree")
 class Degree(Detector):
-    """1 / (1 + degree): what is hardly connected looks new."""
+    """1 / (1 + degree): a vertex with few edges looks new."""
 
     heads = ()
+    cost = "none"
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In (0, 1]."""
@@ -56,6 +58,7 @@ class Recency(Detector):
     """The share of a vertex's neighbours born in its own year: a newborn class can link only to its contemporaries."""
 
     heads = ()
+    cost = "none"
 
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In [0, 1]."""

@@ -38,7 +38,7 @@ def vim(z: FloatArray, logits: torch.Tensor, origin: FloatArray, axes: FloatArra
 
 @detectors.register("vim")
 class Vim(Detector):
-    """Unbounded.
+    """The energy, plus the length of an embedding outside the main axes of the training ones.
 
     Args:
         dim: Axes of the principal space; a share of the width of z if it is below 1.

@@ -63,7 +63,7 @@ def teacher(data: TrainingData, classes: int) -> torch.Tensor:
 
 @heads.register("gkde")
 class Gkde(Head):
-    """Transductive: prior and teacher speak of the vertices that are scored too.
+    """A Dirichlet distribution per vertex, held to the labels around it; transductive.
 
     Args:
         width: Columns of the embedding.

@@ -15,7 +15,7 @@ from lgl_bench.heads.dirichlet import entropy
 
 @heads.register("gpn")
 class Gpn(Head):
-    """Made for the backbone of the same name.
+    """The loss of a Dirichlet distribution per vertex; made for the backbone gpn.
 
     Args:
         width: Columns of the embedding.

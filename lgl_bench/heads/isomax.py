@@ -47,7 +47,7 @@ def unit_distances(z: torch.Tensor, prototypes: torch.Tensor) -> torch.Tensor:
 
 @heads.register("isomax+")
 class IsoMaxPlus(Head):
-    """One prototype per class."""
+    """Distances to one learned prototype per class, on the unit sphere."""
 
     linear = False
     entropic_scale = 10.0

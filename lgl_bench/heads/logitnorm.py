@@ -25,7 +25,7 @@ def normalised(logits: torch.Tensor, tau: float) -> torch.Tensor:
 
 @heads.register("logitnorm")
 class LogitNorm(Head):
-    """Logits are the outputs; only the loss normalises them.
+    """Softmax whose loss sees logits of one length only.
 
     Args:
         width: Columns of the embedding.

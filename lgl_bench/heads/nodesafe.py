@@ -42,7 +42,7 @@ def bounded_and_uniform(logits: torch.Tensor, l1: float) -> torch.Tensor:
 
 @heads.register("nodesafe")
 class NodeSafe(Softmax):
-    """Softmax with the regulariser.
+    """Softmax, with the logits of all training vertices held to one length and one sum.
 
     Args:
         width: Columns of the embedding.

@@ -52,12 +52,12 @@ class OneVsRest(Head):
 
 @heads.register("doc")
 class Doc(OneVsRest):
-    """DOC: every positive counts the same."""
+    """One sigmoid per class against the rest, every positive weighted the same."""
 
 
 @heads.register("gdoc")
 class GDoc(OneVsRest):
-    """gDOC: positives weighted against the imbalance of classes.
+    """One sigmoid per class against the rest, positives weighted against the imbalance of classes.
 
     Args:
         width: Columns of the embedding.

@@ -10,7 +10,7 @@ from lgl_bench.heads import Head, heads
 
 @heads.register("softmax")
 class Softmax(Head):
-    """Logits are the outputs themselves."""
+    """Softmax over the outputs, with cross-entropy."""
 
     def logits(self, output: torch.Tensor) -> torch.Tensor:
         """The outputs."""

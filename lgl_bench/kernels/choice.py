@@ -58,9 +58,14 @@ def kernel_packages(name: Name | None = None) -> tuple[str, ...]:
     return _VERSIONS[name or kernel_name()]
 
 
-def thread_free(device: str = "cpu") -> bool:
-    """Whether results do not depend on the number of threads."""
-    return kernel_name(device) == "native"
+def thread_free(device: str = "cpu", name: str = "") -> bool:
+    """Whether results do not depend on the number of threads.
+
+    Args:
+        device: That is computed on.
+        name: The kernels of the CPU; "" for those that compute now.
+    """
+    return device == "cpu" and (name or kernel_name()) == "native"
 
 
 def kernels_on(device: str) -> ModuleType:

@@ -20,7 +20,7 @@ from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import TrainingParameters
 from lgl_bench.core.versions import versions
 from lgl_bench.heads import heads
-from lgl_bench.kernels.choice import Name, kernel_name, kernel_packages
+from lgl_bench.kernels.choice import Name, kernel_name, kernel_packages, thread_free
 from lgl_bench.protocols import Protocol, protocols
 from lgl_bench.strategies import GraphKept, Past, strategies
 
@@ -153,7 +153,6 @@ class Unit:
 def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, parent: str) -> str:
     """Hash of what determines the fit."""
     kernels = chain.kernels or kernel_name()
-    thread_free = kernels == "native" and chain.device == "cpu"
     described = {
         "prefix": prefix_checksum,
         "time": time,
@@ -168,7 +167,7 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "lr": chain.lr,
         "steps": [chain.steps, chain.warm_steps],
         "seed": chain.seed,
-        "threads": None if thread_free else chain.threads,
+        "threads": None if thread_free(chain.device, kernels) else chain.threads,
         "device": chain.device,
         "sources": [_fit_code(), *(plugin_digest(*one) for one in _fit_plugins(chain))],
         "kernels": kernels,

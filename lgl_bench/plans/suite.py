@@ -269,6 +269,14 @@ def is_shipped(suite: Suite) -> bool:
     return suite.name in suites() and suite_digest(suite) == suite_digest(_shipped(suite.name))
 
 
+def has_shipped_detectors(suite: Suite) -> bool:
+    """Whether the detectors of a suite are those of the shipped one of its name: no run has named others."""
+    if suite.name not in suites():
+        return False
+    own = _shipped(suite.name)
+    return (suite.detectors, suite.detectors_for) == (own.detectors, own.detectors_for)
+
+
 def comes_from_shipped(suite: Suite) -> bool:
     """Whether a suite is the shipped one of its name, or what a run makes of it by replacing axes.
 

@@ -6,6 +6,7 @@ nothing they do reaches who comes after them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -32,7 +33,11 @@ from lgl_bench.training.trainer import Fit
 
 @dataclass(frozen=True, slots=True)
 class TaskAnswers:
-    """All answers for one task; dictionaries are keyed by canonical expressions."""
+    """All answers for one task; dictionaries are keyed by canonical expressions.
+
+    Attributes:
+        seconds: What each detector took to fit and to score, with what decides on it.
+    """
 
     task: Task
     fit: Fit | None
@@ -43,6 +48,7 @@ class TaskAnswers:
     neighbour: dict[str, FloatArray] = field(default_factory=dict)
     rejected: dict[tuple[str, str], BoolArray] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def answer_tasks(
@@ -149,12 +155,14 @@ def add_parts(result: TaskAnswers, parts: Iterable[Part], respond: Callable[[Par
         name = str(part.detector)
         if name in result.failed:
             continue
+        start = time.perf_counter()
         try:
             found = respond(part)
         except Exception as error:  # a plugin may raise anything; only its own rows fail
             named = [AnswerName(name)] if part.scored else [AnswerName(name, str(one)) for one in part.thresholds]
             result.failed.update(dict.fromkeys(map(str, named), reason_of(error)))
             continue
+        result.seconds[name] = result.seconds.get(name, 0.0) + time.perf_counter() - start
         if part.scored:
             result.novelty[name] = found.novelty[task.scored]
             result.neighbour[name] = neighbour_mean(found.novelty, task.test.edges)[task.scored]

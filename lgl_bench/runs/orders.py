@@ -72,6 +72,7 @@ class Done:
         failed: Reason per expression that could not be scored.
         seconds: Spent training and scoring.
         matrix: The classes that it gives to the vertices of every year, if they were asked for.
+        scoring_seconds: Per detector; those of training are in the record.
     """
 
     fit_record: FitRecord | None = None
@@ -81,3 +82,4 @@ class Done:
     seconds: float = 0.0
     matrix: IntArray | None = None
     memory: bytes | None = None
+    scoring_seconds: dict[str, float] = field(default_factory=dict)

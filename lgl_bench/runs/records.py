@@ -57,6 +57,7 @@ class FitRecord(BaseModel):
         epochs: Epochs of training.
         loss: The last one.
         seconds: Of training.
+        scoring_seconds: Per detector, of the last time it was fitted and scored; empty in a store of an older version.
         peak_memory_mb: Most memory of the process.
         failed: Reason per `EXPR` or `EXPR|THRESHOLD` that could not be answered.
         failed_sources: Digest of the code that failed; a failure of other code counts for nothing.
@@ -85,6 +86,7 @@ class FitRecord(BaseModel):
     epochs: _Whole | None = None
     loss: _Number | None = None
     seconds: _Number | None = None
+    scoring_seconds: dict[str, _Number] = Field(default_factory=dict)
     peak_memory_mb: _Number | None = None
     failed: dict[str, str] = Field(default_factory=dict)
     failed_sources: dict[str, str] = Field(default_factory=dict)

@@ -57,6 +57,7 @@ class Results:
         answered = column_digests([] if done.answers is None else done.answers.columns)
         self._missing.mark_answered(unit, (*failed, *answered))
         record = record.graded(answered, failed, {name: named_digest(name) for name in failed})
+        record = record.but(scoring_seconds={**record.scoring_seconds, **done.scoring_seconds})
         if done.answers is not None and self._best is not None:
             columns = {str(name): values.to_numpy() for name, values in done.answers.items()}
             self._best.add(unit, AnswerColumns(columns), record.known)
@@ -87,7 +88,7 @@ class Results:
             return made, False
         digest = None if done.weights is None else weights_digest(done.weights)
         if digest == old.weights:
-            kept = {name: getattr(old, name) for name in ("failed", "failed_sources", "matrix_row", "memory")}
-            same = made.but(**kept, weights=digest)
+            kept = ("failed", "failed_sources", "scoring_seconds", "matrix_row", "memory")
+            same = made.but(**{name: getattr(old, name) for name in kept}, weights=digest)
             return same, False
         return (made, True) if self._force else (None, False)

@@ -145,7 +145,8 @@ def _answer(work: _Work, on_epoch: Callable[[int, float], None] | None, ask: Ask
     answers = score_task(Trained(model, task), before, None, method, chain.seed, work.truth, ask)
     kept = dump_memory(memory) if memory else None
     row = _row(work, model) if order.matrix else None
-    return Done(record, weights, _table(work, answers), answers.failed, memory=kept, matrix=row)
+    done = Done(record, weights, _table(work, answers), answers.failed, memory=kept, matrix=row)
+    return replace(done, scoring_seconds=answers.seconds)
 
 
 def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
@@ -177,7 +178,8 @@ def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
     add_parts(answers, method.parts(), lambda part: ask(request.of(part)).part)
     add_oracle(answers, method, work.truth)
     kept = dump_memory(memory) if memory else None
-    return Done(record, reply.weights if record else None, _table(work, answers), answers.failed, memory=kept)
+    done = Done(record, reply.weights if record else None, _table(work, answers), answers.failed, memory=kept)
+    return replace(done, scoring_seconds=answers.seconds)
 
 
 def _sent(memory: bytes) -> Memory:

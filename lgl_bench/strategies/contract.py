@@ -14,7 +14,7 @@ from torch import nn
 from lgl_bench.backbones.layers.inputs import Inputs
 from lgl_bench.core.errors import PluginError
 from lgl_bench.core.types import BoolArray, FloatArray, Graph, IntArray, Outputs, Snapshot, Task, flag_arrays
-from lgl_bench.strategies.memory import Arrays, Memory, whole_numbers
+from lgl_bench.strategies.memory import Memory, whole_numbers
 
 
 class Learner(typing.Protocol):
@@ -90,10 +90,6 @@ class FitTask:
             raise PluginError(f"remember: vertices from {kept[0]} to {kept[-1]} of {len(self.positions)}")
         arcs = None if edges is None else self.positions[whole_numbers(edges, "edges")]
         return Memory(self.positions[kept], self.train.labels[kept], arcs, arrays)
-
-    def keep(self, memory: Memory, arrays: Arrays) -> Memory:
-        """The same vertices as before, with other arrays."""
-        return Memory(memory.vertices, memory.labels, memory.edges, arrays)
 
 
 @dataclass(frozen=True, slots=True)

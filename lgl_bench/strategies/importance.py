@@ -90,4 +90,4 @@ class Anchored(Strategy):
         for name, one in total.items():
             if name in stored:
                 total[name] = one + padded(stored[name], one.shape)
-        return task.keep(memory, {f"{_PREFIX}{name}": one for name, one in total.items()})
+        return memory.with_arrays({f"{_PREFIX}{name}": one for name, one in total.items()})

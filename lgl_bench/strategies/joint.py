@@ -29,7 +29,7 @@ class Joint(History):
 
     def end(self, model: Learner, task: FitTask, memory: Memory) -> Memory:
         """How many fits there were."""
-        return task.keep(memory, {_FITS: np.array([_fits(memory) + 1])})
+        return memory.with_arrays({_FITS: np.array([_fits(memory) + 1])})
 
 
 def _fits(memory: Memory) -> int:

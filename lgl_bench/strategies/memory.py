@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -76,6 +76,10 @@ class Memory:
         """Bytes of all arrays."""
         edges = 0 if self.edges is None else self.edges.nbytes
         return self.vertices.nbytes + self.labels.nbytes + edges + sum(one.nbytes for one in self.arrays.values())
+
+    def with_arrays(self, arrays: Arrays) -> Memory:
+        """The same vertices, with other arrays."""
+        return replace(self, arrays=arrays)
 
 
 EMPTY = Memory()

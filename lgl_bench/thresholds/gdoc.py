@@ -1,6 +1,6 @@
-"""The thresholds of DOC and gDOC (Shu et al. 2017, Galke et al. 2021), one per class.
+"""DOC and gDOC (Shu et al. 2017, Galke et al. 2021): p_k < delta_k = max(delta_min, 1 - scale * sigma_k) for all k.
 
-delta_k = max(delta_min, 1 - scale * sigma_k), sigma_k = sqrt(mean (1 - p_k)^2) over the class's own training vertices
+sigma_k = sqrt(mean (1 - p_k)^2) over the class's own training vertices
 (what the points mirrored around 1 have for a standard deviation). Rejected is a vertex whose probability lies below
 delta_k for every class.
 """
@@ -30,7 +30,9 @@ def class_thresholds(probabilities: FloatArray, labels: IntArray, delta_min: flo
 
 @thresholds.register("gdoc")
 class GDocThreshold(Threshold):
-    """On heads other than one-vs-rest it applies to the class probabilities.
+    """Rejects what is improbable for every class, each by a cut of its own from the training probabilities.
+
+    On heads other than one-vs-rest it applies to the class probabilities.
 
     Args:
         delta_min: No threshold is lower.

@@ -35,7 +35,7 @@ def weak_labels(novelty: FloatArray, q: float) -> IntArray:
 
 @thresholds.register("open-wrf")
 class OpenWrf(Threshold):
-    """Weakly supervised relevance feedback.
+    """Trains a small GCN to tell the most novel share of vertices from the rest; its decision is the rejection.
 
     Args:
         q: Share of vertices labelled new, in (0, 1).

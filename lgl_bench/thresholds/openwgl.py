@@ -1,8 +1,4 @@
-"""The threshold of OpenWGL (Wu et al. 2020).
-
-delta = (mean max-probability of all vertices + mean max-probability of the tenth with the largest entropy) / 2;
-rejected is a vertex whose largest probability lies below it.
-"""
+"""OpenWGL (Wu et al. 2020): max p < (mean max p of all vertices + that of the tenth with the largest entropy) / 2."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ def openwgl_delta(probabilities: FloatArray, share: float = 0.1) -> float:
 
 @thresholds.register("openwgl")
 class OpenWgl(Threshold):
-    """OpenWGL.
+    """Rejects what is less probable than the mean of all vertices and of the most uncertain tenth.
 
     Args:
         fit: "train" takes the means over training vertices, as the published code does; "test" over the unlabelled

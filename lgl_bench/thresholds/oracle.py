@@ -38,7 +38,7 @@ def best_cut(novelty: FloatArray, new: BoolArray) -> float:
 
 @thresholds.register("oracle")
 class Oracle(Threshold):
-    """Told the truth with `reveal` before it decides."""
+    """The best cut of each year, told the truth with `reveal` before it decides; never ranked."""
 
     ranked = False
 

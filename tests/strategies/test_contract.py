@@ -42,7 +42,7 @@ def test_a_mask_or_fractions_are_refused(vertices):
 
 def test_other_arrays_with_the_same_vertices():
     memory = TASK.remember([0, 3])
-    again = TASK.keep(memory, {"fits": np.array([2])})
+    again = memory.with_arrays({"fits": np.array([2])})
     assert again.vertices is memory.vertices and again.arrays["fits"].tolist() == [2]
 
 
