@@ -66,9 +66,8 @@ def beyond_last(folder: Path) -> list[str]:
         for row in description.rows:
             if _asked(description, row) not in known:
                 kept = f", {row.strategy.name}" if row.strategy.name not in ("", "full") else ""
-                found[
-                    f"{row.detector} on {row.stream}, {backbone_text(row.backbone, row.parameters)}{kept}, budget {description.budget}"
-                ] = None
+                backbone = backbone_text(row.backbone, row.parameters)
+                found[f"{row.detector} on {row.stream}, {backbone}{kept}, budget {description.budget}"] = None
     return list(found)
 
 

@@ -76,7 +76,7 @@ class _Given(Registry[type[Any]]):
 
 
 def _accepted(kind: type[Any]) -> dict[str, Any]:
-    """Parameters with their types, but for the shape; if the rest is handed on, those of the class it is built on too."""
+    """Parameters with their types, without the shape; with those of its base class if it hands the rest on."""
     found: dict[str, Any] = {}
     for part in (part for part in kind.__mro__ if "__init__" in vars(part)):
         parameters = [*inspect.signature(part.__init__).parameters.values()][2:]  # after self and the shape
