@@ -79,9 +79,10 @@ def _accepted(kind: type[Any]) -> dict[str, Any]:
     """Parameters with their types, without the shape; with those of its base class if it hands the rest on."""
     found: dict[str, Any] = {}
     for part in (part for part in kind.__mro__ if "__init__" in vars(part)):
-        parameters = [*inspect.signature(part.__init__).parameters.values()][2:]  # after self and the shape
+        init = vars(part)["__init__"]
+        parameters = [*inspect.signature(init).parameters.values()][2:]  # after self and the shape
         try:
-            hints = typing.get_type_hints(part.__init__)
+            hints = typing.get_type_hints(init)
         except (NameError, TypeError) as error:
             raise PluginError(f"the types that {part.__qualname__} declares cannot be resolved: {error}") from error
         named = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]

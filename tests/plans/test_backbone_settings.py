@@ -71,7 +71,10 @@ def test_what_is_given_is_shown_sorted_and_short_and_what_is_not_given_is_not_sh
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("appnp(stepz=3)", "backbone 'appnp' has no parameter 'stepz'; did you mean 'steps'? It takes: dropout, hidden"),
+        (
+            "appnp(stepz=3)",
+            "backbone 'appnp' has no parameter 'stepz'; did you mean 'steps'? It takes: dropout, hidden",
+        ),
         ("gcn(shape=3)", "backbone 'gcn' has no parameter 'shape'. It takes: dropout, hidden, layers"),
         ("gat(heads=2.5)", "backbone 'gat', heads = 2.5: expected int"),
         ("gat(heads=many)", "backbone 'gat', heads = many: expected int"),
