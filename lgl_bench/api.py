@@ -34,7 +34,7 @@ def run(
     Args:
         suite: By name, or a TOML file.
         streams: Only these.
-        backbones: Only these.
+        backbones: Only these, as expressions: `appnp(steps=10, teleport=0.2)`.
         detectors: Only these, as expressions.
         thresholds: Only these, as expressions; "none" for none.
         seeds: How many; the budget's otherwise.

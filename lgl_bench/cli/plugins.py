@@ -11,6 +11,7 @@ import click
 from lgl_bench.cli.options import plugin_option
 from lgl_bench.cli.output import print_json, print_table
 from lgl_bench.core.errors import LglBenchError, UnknownNameError, UsageError
+from lgl_bench.core.grammar import plugin_name
 
 KINDS = ("backbones", "heads", "strategies", "detectors", "thresholds", "protocols", "metrics")
 
@@ -37,6 +38,10 @@ def list_(kind: str, as_json: bool) -> None:
     """List what is registered: backbones, heads, strategies, detectors, thresholds, protocols or metrics."""
     registry = registries()[kind]
     rows = [{"name": name, **_about(registry.get(name))} for name in registry.names()]
+    for row in rows:
+        if kind == "backbones" and registry.is_built_in(row["name"]):
+            # One file each, which begins with what the network is.
+            row["about"] = (inspect.getdoc(inspect.getmodule(registry.get(row["name"]))) or "").split("\n")[0]
     rows += [
         {"name": name, "parameters": {}, "about": f"broken: {reason}"} for name, reason in registry.broken().items()
     ]
@@ -65,6 +70,8 @@ def check(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
     wanted = [(kind, name) for kind, registry in found.items() for name in registry.names() if everything]
     for name in names:
         kinds = [kind for kind, registry in found.items() if name in registry]
+        if not kinds and any(plugin_name(name) in registry for registry in found.values()):
+            raise UsageError(f"'{name}': plugins are checked by name, without parameters; give {plugin_name(name)}")
         if not kinds:
             known = [other for registry in found.values() for other in registry.names()]
             raise UnknownNameError("plugin", name, known, "'lgl-bench list detectors' and the like show them all")

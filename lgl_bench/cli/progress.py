@@ -88,7 +88,9 @@ class Progress:
             chain = event.unit.chain
             fit.total = chain.epochs
             fit.n = event.epoch
-            fit.set_description_str(f"{chain.stream} {chain.backbone} {chain.head} seed {chain.seed} {event.unit.time}")
+            fit.set_description_str(
+                f"{chain.stream} {chain.shown_backbone} {chain.head} seed {chain.seed} {event.unit.time}"
+            )
             fit.refresh()
 
     def _say(self, event: Event) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
-@click.option("--backbone", "backbones", multiple=True, help="Only these backbones.")
+@click.option("--backbone", "backbones", multiple=True, help="Only these backbones, as expressions: 'gat(heads=4)'.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
 @click.option("--threshold", "thresholds", multiple=True, help="Only these thresholds, as expressions; none for none.")
 @click.option("--thresholds", "thresholds_on", type=click.Choice(["best", "all"]), help="Where thresholds are applied.")

@@ -16,7 +16,7 @@ from lgl_bench.core.errors import LglBenchError
 @click.command()
 @click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
-@click.option("--backbone", "backbones", multiple=True, help="Only these backbones.")
+@click.option("--backbone", "backbones", multiple=True, help="Only these backbones, by name.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
 @click.option("--strategy", "strategies", multiple=True, help="Only these strategies: their sizes and strengths.")
 @click.option("--search", type=click.Choice(["grid", "tpe"]), default="tpe", show_default=True)

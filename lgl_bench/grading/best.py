@@ -29,7 +29,7 @@ class Best:
             novelty = None if name.threshold else answers.novelty(name.detector)
             value = None if novelty is None else auroc(new, novelty).value
             if value is not None:
-                parts = (unit.chain.backbone, plugin_name(unit.chain.strategy.name), name.detector)
+                parts = (unit.chain.shown_backbone, plugin_name(unit.chain.strategy.name), name.detector)
                 method = " ".join(part for part in parts if part not in ("", "full"))
                 total, count = self._sums.setdefault(stream, {}).get(method, (0.0, 0))
                 weight = int(new.sum())

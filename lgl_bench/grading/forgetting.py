@@ -43,7 +43,7 @@ def _about(plan: Plan, chain: ChainSpec) -> dict[str, Any]:
         "restart": chain.strategy.restart,
         "label_delay": chain.protocol.label_delay or 0,
         "stream": chain.stream,
-        "backbone": chain.backbone,
+        "backbone": plan.shown_backbone(chain),
         "parameters": json.dumps(chain.parameters, sort_keys=True),
         "head": chain.head,
         "seed": chain.seed,

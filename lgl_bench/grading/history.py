@@ -25,7 +25,7 @@ from lgl_bench.grading.row_key import KEY, Key
 from lgl_bench.grading.row_keys import RowKeys
 from lgl_bench.grading.year_table import YEAR_KEY, YEARS_FILE, read_years
 from lgl_bench.grading.years import year_rows
-from lgl_bench.plans.fits import keys_today
+from lgl_bench.plans.fits import backbone_text, keys_today
 from lgl_bench.plans.methods import MethodRow
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import Description, PlanError, PluginFacts, read_description, read_plan
@@ -66,7 +66,8 @@ def beyond_last(folder: Path) -> list[str]:
         for row in description.rows:
             if _asked(description, row) not in known:
                 kept = f", {row.strategy.name}" if row.strategy.name not in ("", "full") else ""
-                found[f"{row.detector} on {row.stream}, {row.backbone}{kept}, budget {description.budget}"] = None
+                backbone = backbone_text(row.backbone, row.parameters)
+                found[f"{row.detector} on {row.stream}, {backbone}{kept}, budget {description.budget}"] = None
     return list(found)
 
 

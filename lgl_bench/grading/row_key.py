@@ -28,7 +28,7 @@ class Key(BaseModel):
     restart: str = Field(description="`warm` or `cold`, as the strategy has it; empty if there is none")
     label_delay: Count = Field(description="years until a label arrived")
     track: Name = Field(description="`inductive`, `transductive`, or `upper bound` if a threshold saw the truth")
-    backbone: Name = Field(description="the graph neural network, with parameters if they were swept")
+    backbone: Name = Field(description="the graph neural network, with the parameters that were given or swept")
     head: str = Field(description="what was made of its output")
     detector: Name = Field(description="canonical expression of the novelty score")
     threshold: str = Field(description="canonical expression of the decision; empty in rows without one")

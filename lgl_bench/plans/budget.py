@@ -5,8 +5,9 @@ Steps are counted, not epochs: an epoch is one step on the whole graph, but seve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, complete
@@ -24,7 +25,8 @@ class Caps:
         warm_steps: The same in a fit that goes on from the weights of an earlier year.
         least_lr: Fewer steps must be larger ones: no learning rate is lower.
         most_dropout: A narrow layer that loses nine of ten units does not learn in few epochs: no dropout is higher.
-        heads: Most attention heads: few wide ones learn as much as many narrow ones, in half the time.
+        heads: Most attention heads, unless a number is given: few wide ones learn as much as many narrow ones, in half
+            the time.
     """
 
     hidden: int
@@ -54,18 +56,26 @@ class Budget:
     attention: Caps | None = None
     threshold_epochs: int | None = None
 
-    def cap(self, preset: Preset) -> Preset:
-        """The preset within the budget."""
+    def cap(self, preset: Preset, given: Collection[str] = ()) -> Preset:
+        """The preset within the budget.
+
+        Args:
+            preset: What is to be trained.
+            given: Parameters that are not the preset's own; attention heads among them stay as many as they are, and
+                share the width.
+        """
         parameters = dict(preset.backbone)
         caps = self.attention or self.caps if "heads" in parameters else self.caps
         if caps is None:
             return preset
-        heads = min(parameters.get("heads", 1), caps.heads)
+        heads = parameters.get("heads", 1)
+        if "heads" not in given:
+            heads = min(heads, caps.heads)
         if "heads" in parameters:
             parameters["heads"] = heads
         if "hidden" in parameters:
             width = preset.backbone["hidden"] * preset.backbone.get("heads", 1)
-            parameters["hidden"] = max(1, min(width, caps.hidden) // heads)
+            parameters["hidden"] = max(1, min(width, caps.hidden) // max(1, heads))
         for name in ("dropout", "attn_dropout"):
             if name in parameters:
                 parameters[name] = min(parameters[name], caps.most_dropout)
@@ -77,22 +87,21 @@ class Budget:
         training = replace(training, epochs=epochs, steps=caps.steps, warm_steps=caps.warm_steps)
         return replace(preset, backbone=parameters, training=training)
 
-    def cap_swept(self, preset: Preset, swept: Mapping[str, float]) -> Preset:
-        """The preset with swept values of the backbone in place, within the budget.
+    def cap_given(self, preset: Preset, given: Mapping[str, Any]) -> Preset:
+        """The preset with values of the backbone that an expression or a sweep gives in place, within the budget.
 
         Raises:
-            UsageError: A swept value is beyond the budget: capped, its row would show another value than was run.
+            UsageError: A value is beyond the budget: capped, its row would show another value than was run.
         """
         capped = self.cap(preset)
-        given = replace(capped, backbone={**capped.backbone, **swept})
-        allowed = self.cap(given).backbone
-        for name, value in swept.items():
-            if allowed[name] != value:
+        found = self.cap(replace(capped, backbone={**capped.backbone, **given}), given)
+        for name, value in given.items():
+            if found.backbone[name] != value:
                 raise UsageError(
-                    f"the sweep asks for {name} = {value:g}; the budget {self.name} allows {allowed[name]:g}: "
-                    "take the value out, or give a larger --budget"
+                    f"the backbone is to have {name} = {value:g}; the budget {self.name} allows "
+                    f"{found.backbone[name]:g}: take another value, or give a larger --budget"
                 )
-        return given
+        return found
 
     def cap_threshold(self, given: Expression) -> Expression:
         """The threshold with its defaults filled in, within the budget."""

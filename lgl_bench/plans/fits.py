@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
 from lgl_bench.backbones import backbones
 from lgl_bench.core.fingerprint import closure, digest, package_files, plugin_files
-from lgl_bench.core.grammar import plugin_name
+from lgl_bench.core.grammar import constant_text, plugin_name
 from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import TrainingParameters
 from lgl_bench.core.versions import versions
@@ -96,6 +96,7 @@ class ChainSpec:
         warm_steps: The same in a fit that goes on from an earlier one.
         kernels: That compute on the CPU, "native", "torch" or "dgl"; "" if nobody said, and they are chosen anew.
         strategy: What is kept of the past.
+        given: Those of the parameters that the expression of the backbone gives; the others are the preset's.
     """
 
     stream: str
@@ -113,6 +114,7 @@ class ChainSpec:
     warm_steps: int | None = None
     kernels: Name | Literal[""] = ""
     strategy: StrategySetting = StrategySetting()
+    given: tuple[tuple[str, Any], ...] = ()
 
     @property
     def fit_kernels(self) -> str:
@@ -123,6 +125,11 @@ class ChainSpec:
     def parameters(self) -> dict[str, Any]:
         """Parameters of the backbone."""
         return dict(self.backbone_parameters)
+
+    @property
+    def shown_backbone(self) -> str:
+        """The backbone with what its expression gives."""
+        return backbone_text(self.backbone, self.given)
 
     @property
     def training(self) -> TrainingParameters:
@@ -150,6 +157,21 @@ class Unit:
     chain: ChainSpec
 
 
+def backbone_text(name: str, parameters: Iterable[tuple[str, Any]]) -> str:
+    """A backbone with parameters as rows name it; numbers are as short as they can be.
+
+    >>> backbone_text("appnp", [("steps", 10), ("teleport", 0.2)]), backbone_text("gcn", [("dropout", 0.0)])
+    ('appnp(steps=10,teleport=0.2)', 'gcn(dropout=0)')
+    """
+    inside = ",".join(f"{key}={_short(value)}" for key, value in parameters)
+    return f"{name}({inside})" if inside else name
+
+
+def _short(value: Any) -> str:
+    short = f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    return short if short and float(short) == value else constant_text(value)
+
+
 def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, parent: str) -> str:
     """Hash of what determines the fit."""
     kernels = chain.kernels or kernel_name()
@@ -173,6 +195,8 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "kernels": kernels,
         "versions": versions("torch", *kernel_packages(kernels)),
         "format": STORE_FORMAT,
+        # Not there for a plain name, whose keys are those of runs from before there were expressions.
+        **({"given": [list(pair) for pair in chain.given]} if chain.given else {}),
     }
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
 

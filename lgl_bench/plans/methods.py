@@ -11,7 +11,7 @@ from lgl_bench.core.expressions import Expression, build, complete, parse
 from lgl_bench.core.references import FLOOR
 from lgl_bench.detectors import detectors, head_of
 from lgl_bench.detectors.variants import variants
-from lgl_bench.plans.fits import ProtocolSetting, StrategySetting
+from lgl_bench.plans.fits import ProtocolSetting, StrategySetting, backbone_text
 from lgl_bench.plans.paper_presets import detector_preset, good_preset, preset, resolve_good
 from lgl_bench.plans.plan_file import PluginFacts
 from lgl_bench.plans.preset_entries import StrategyEntry
@@ -37,7 +37,7 @@ class MethodRow:
     """A method on a stream: what becomes one row of the leaderboard, or several with thresholds.
 
     Attributes:
-        parameters: Backbone parameters that are swept.
+        parameters: Backbone parameters that its expression gives or that are swept.
         head: Of all candidates; "auto" if they differ.
         detector: Canonical expression; "auto" stands for what is chosen.
         candidates: What is scored; one of several is chosen. The first is the preset's.
@@ -78,9 +78,8 @@ class MethodRow:
 
     @property
     def shown_backbone(self) -> str:
-        """The backbone as the leaderboard names it, swept parameters included."""
-        inside = ",".join(f"{name}={value:g}" for name, value in self.parameters)
-        return f"{self.backbone}({inside})" if inside else self.backbone
+        """The backbone as the leaderboard names it, with the parameters that the row fixes."""
+        return backbone_text(self.backbone, self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,27 +207,18 @@ class Methods:
         )
 
 
-def row_texts(
-    suite: Suite,
-    backbone: str,
-    swept: tuple[tuple[str, Any], ...],
-    *,
-    floor: bool = True,
-    facts: PluginFacts = NO_FACTS,
-) -> list[str]:
+def row_texts(suite: Suite, backbone: str, *, floor: bool, facts: PluginFacts = NO_FACTS) -> list[str]:
     """The detectors of a suite on a backbone; the floor joins them once per stream.
 
     Args:
         suite: Whose detectors.
         backbone: By name.
-        swept: Parameters of the backbone.
-        floor: Whether the strategy is the first, so that the floor joins on the first backbone.
+        floor: Whether strategy, backbone and its parameters are the first, so that the floor joins.
         facts: What is recorded of detectors that are not available.
     """
     texts = suited_texts(suite, backbone, facts)
-    first = floor and backbone == suite.backbones[0] and all(suite.sweep[name][0] == value for name, value in swept)
     named = {str(parse(text)) for text in texts}
-    return texts + [name for name in FLOOR if first and name not in named]
+    return texts + [name for name in FLOOR if floor and name not in named]
 
 
 def scores_on_any_head(text: str) -> bool:

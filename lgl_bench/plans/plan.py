@@ -12,13 +12,14 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
-from lgl_bench.core.expressions import parse, signature
+from lgl_bench.core.expressions import parse
 from lgl_bench.core.references import ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.kernels import kernel_name
+from lgl_bench.plans.backbone_parameters import check_buildable
+from lgl_bench.plans.backbone_settings import BackboneSetting, backbone_settings
 from lgl_bench.plans.budget import Budget
-from lgl_bench.plans.fits import ChainSpec, Unit, unit_key
+from lgl_bench.plans.fits import ChainSpec, Unit, backbone_text, unit_key
 from lgl_bench.plans.methods import MethodRow, Methods, row_texts
 from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.plan_file import PluginFacts
@@ -88,6 +89,11 @@ class Plan:
             return protocol
         return f"{protocol}(t0={t0})"
 
+    def shown_backbone(self, chain: ChainSpec) -> str:
+        """How rows name the backbone of a chain: with what its expression gives and what is swept."""
+        swept = tuple((name, chain.parameters[name]) for name in self.suite.sweep)
+        return backbone_text(chain.backbone, BackboneSetting(chain.backbone, chain.given, swept).parameters)
+
     def chains_of(self, row: MethodRow, head: str) -> list[ChainSpec]:
         """The chains of a row on a head, one per seed, in the order of seeds."""
         if sum(map(len, self._index.values())) != len(self.units):
@@ -96,7 +102,13 @@ class Plan:
                 key = chain.stream, ChainSetting(chain.protocol, chain.strategy), chain.backbone, chain.head
                 self._index.setdefault(key, []).append(chain)
         found = self._index.get((row.stream, ChainSetting(row.protocol, row.strategy), row.backbone, head), [])
-        return [chain for chain in found if all(chain.parameters.get(name) == value for name, value in row.parameters)]
+        given = tuple(pair for pair in row.parameters if pair[0] not in self.suite.sweep)
+        swept = [pair for pair in row.parameters if pair[0] in self.suite.sweep]
+        return [
+            chain
+            for chain in found
+            if chain.given == given and all(chain.parameters.get(name) == value for name, value in swept)
+        ]
 
 
 def make_plan(
@@ -132,19 +144,19 @@ def make_plan(
     plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in threshold_texts(suite))
     _check_thresholds(suite)
     check_suited(suite)
-    requests = chain_requests(suite)
+    requests, networks = chain_requests(suite), backbone_settings(suite)
     for name, stream in streams.items():
         prefixes = prefix_checksums(stream)
         plan.checksums[name] = prefixes[stream.times[-1]]
         plan.t0s[name] = stream.info.t0
-        tuned = {backbone: _tuned_settings(requests, name, backbone, presets) for backbone in suite.backbones}
-        for i, backbone, swept in product(range(len(requests)), suite.backbones, _sweeps(suite)):
-            setting, entry = tuned[backbone][i]
+        tuned = {one.name: _tuned_settings(requests, name, one.name, presets) for one in networks}
+        for i, network in product(range(len(requests)), networks):
+            setting, entry = tuned[network.name][i]
             start = ChainSpec(
                 name,
                 str(data_dir) if data_dir else None,
                 setting.protocol,
-                backbone,
+                network.name,
                 "",
                 (),
                 1,
@@ -153,9 +165,9 @@ def make_plan(
                 threads,
                 device,
             )
-            start = replace(start, kernels=kernel_name(), strategy=setting.strategy)
-            floor = requests[i].setting.strategy == requests[0].setting.strategy
-            _add(plan, prefixes, start, swept, presets, entry, floor=floor)
+            start = replace(start, kernels=kernel_name(), strategy=setting.strategy, given=network.given)
+            floor = requests[i].setting.strategy == requests[0].setting.strategy and network == networks[0]
+            _add(plan, prefixes, start, network, presets, entry, floor=floor)
     return plan
 
 
@@ -212,17 +224,17 @@ def _add(
     plan: Plan,
     prefixes: dict[int, str],
     start: ChainSpec,
-    swept: dict[str, float],
+    network: BackboneSetting,
     presets: PresetFile | None,
     entry: StrategyEntry | None,
     *,
     floor: bool,
 ) -> None:
-    """The rows of one stream, protocol, strategy, backbone and sweep, and the chains they need."""
-    split, values = start.protocol.build().split, tuple(swept.items())
+    """The rows of one stream, protocol, strategy and backbone with its parameters, and the chains they need."""
+    split = start.protocol.build().split
     where = (plan.suite, start.stream, start.protocol, start.strategy, split, start.backbone)
-    methods = Methods(*where, values, presets, entry)
-    rows = methods.rows(row_texts(plan.suite, start.backbone, values, floor=floor))
+    methods = Methods(*where, network.parameters, presets, entry)
+    rows = methods.rows(row_texts(plan.suite, start.backbone, floor=floor))
     plan.rows += rows
     always: dict[str, set[str]] = {}
     sometimes: dict[str, set[str]] = {}
@@ -231,7 +243,7 @@ def _add(
         for candidate in row.candidates:
             (always if everywhere else sometimes).setdefault(candidate.head, set()).add(candidate.base)
     for head in sorted({*always, *sometimes}):
-        chosen = _preset(plan, start.stream, split, start.backbone, head, swept, presets)
+        chosen = _preset(plan, start.stream, split, network, head, presets)
         for seed in range(plan.seeds):
             chain = replace(
                 start,
@@ -249,29 +261,13 @@ def _add(
 
 
 def _preset(
-    plan: Plan,
-    stream: str,
-    split: str,
-    backbone: str,
-    head: str,
-    swept: dict[str, float],
-    presets: PresetFile | None,
+    plan: Plan, stream: str, split: str, network: BackboneSetting, head: str, presets: PresetFile | None
 ) -> Preset:
-    tuned = presets.fit(stream, split, backbone, head) if presets else None
-    values = _typed(backbone, swept)
-    return plan.budget.cap_swept(tuned or preset(stream, split, backbone, head), values)
-
-
-def _typed(backbone: str, swept: dict[str, float]) -> dict[str, float]:
-    """Swept values as the backbone takes them: 32.0 is no width."""
-    _, accepted = signature(backbones.get(backbone))
-    whole = {name for name, (kind, _) in accepted.items() if kind is int}
-    return {name: int(value) if name in whole and value.is_integer() else value for name, value in swept.items()}
-
-
-def _sweeps(suite: Suite) -> list[dict[str, float]]:
-    names = list(suite.sweep)
-    return [dict(zip(names, values, strict=True)) for values in product(*suite.sweep.values())]
+    tuned = presets.fit(stream, split, network.name, head) if presets else None
+    found, values = tuned or preset(stream, split, network.name, head), network.values
+    if values:
+        check_buildable(network.name, {**found.backbone, **values})
+    return plan.budget.cap_given(found, values)
 
 
 def _units(tasks: TaskCache, chain: ChainSpec, prefixes: dict[int, str]) -> list[Unit]:

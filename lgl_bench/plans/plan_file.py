@@ -12,7 +12,15 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    ValidationError,
+    model_serializer,
+)
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import parse
@@ -101,6 +109,7 @@ class ChainRecord(BaseModel):
 
     Attributes:
         tasks: Of a protocol that is a plugin; None for one that is built in.
+        given: Not written if the backbone is named without parameters.
     """
 
     model_config = _STRICT
@@ -121,6 +130,12 @@ class ChainRecord(BaseModel):
     kernels: Literal["native", "torch", "dgl", ""] = ""
     strategy: StrategyRecord
     tasks: tuple[TaskRecord, ...] | None = None
+    given: _Pairs = ()
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A plain backbone is written as it always was."""
+        return {name: value for name, value in serialize(self).items() if name != "given" or value}
 
 
 class DetectorFacts(BaseModel):

@@ -81,16 +81,16 @@ class Suite(BaseModel):
             `window(years=w)` and `cold`, and a suite that is read has neither.
         label_delay: Years until labels arrive.
         streams: Real streams first; if one is absent its twin stands in.
-        backbones: By name.
+        backbones: Expressions; parameters that are not given are the preset's.
         detectors: Expressions; `good(D)` takes the preset's or the chosen alpha.
-        detectors_for: Backbones with detectors of their own.
+        detectors_for: Backbones, by name, with detectors of their own.
         thresholds: Expressions.
         thresholds_on: "best": on the combination that is best on the validation task of each stream; "all".
         select: How parameters of detectors and GOOD's base and alpha are chosen; "t1" if a temporal suite does not
             say, "preset" otherwise.
         sweep: Values of backbone parameters, each a row of its own.
-        vary: Values for names in braces: a stream, detector or threshold `good(odin, alpha={alpha})` stands for one
-            of each value.
+        vary: Values for names in braces: a stream, strategy, backbone, detector or threshold
+            `good(odin, alpha={alpha})` stands for one of each value.
         reduced: Per budget, axes that are smaller under it: what a run takes unless it names them itself.
         matrix: Whether every model answers for every year too, which forgetting and transfer are made from.
     """
@@ -105,7 +105,7 @@ class Suite(BaseModel):
     strategies: _Texts = ("full",)
     label_delay: Whole = Field(default=0, ge=0, le=_MAX_YEARS)
     streams: _Texts
-    backbones: _Words = Field(min_length=1)
+    backbones: _Texts
     detectors: _Texts
     detectors_for: dict[Word, _Texts] = {}
     thresholds: tuple[_Text, ...] = Field(default=(), max_length=_MAX_VALUES)
@@ -143,7 +143,7 @@ class Suite(BaseModel):
     @model_validator(mode="after")
     def _expand(self) -> Self:
         """Puts the values of `vary` in place, and counts what comes of it before anybody makes it."""
-        for name in ("streams", "strategies", "detectors", "thresholds"):
+        for name in ("streams", "strategies", "backbones", "detectors", "thresholds"):
             object.__setattr__(self, name, expand(getattr(self, name), self.vary))
         own = {backbone: expand(texts, self.vary) for backbone, texts in self.detectors_for.items()}
         object.__setattr__(self, "detectors_for", own)
@@ -168,8 +168,8 @@ class Suite(BaseModel):
         return len(self.streams) * len(self.strategies) * max(1, len(self.split)) * swept * methods * decided
 
     def detectors_of(self, backbone: str) -> tuple[str, ...]:
-        """The detectors that are run on a backbone."""
-        return self.detectors_for.get(backbone, self.detectors)
+        """The detectors that are run on a backbone, by its name or expression."""
+        return self.detectors_for.get(plugin_name(backbone), self.detectors)
 
     def within(self, budget: str) -> Suite:
         """The suite as small as it is under a budget."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression, parse
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import Head, heads
 from lgl_bench.plans.plan_file import PluginFacts
@@ -18,7 +19,7 @@ NO_FACTS = PluginFacts()
 
 
 def suited_texts(suite: Suite, backbone: str, facts: PluginFacts = NO_FACTS) -> list[str]:
-    """The detectors of a suite that can be run on a backbone."""
+    """The detectors of a suite that can be run on a backbone, by its name."""
     return [text for text in suite.detectors_of(backbone) if not unsuited(text, backbone, facts)]
 
 
@@ -30,7 +31,7 @@ def check_suited(suite: Suite) -> None:
     if has_shipped_detectors(suite):
         return
     for text in dict.fromkeys(text for backbone in suite.backbones for text in suite.detectors_of(backbone)):
-        reasons = {backbone: unsuited(text, backbone) for backbone in suite.backbones}
+        reasons = {backbone: unsuited(text, plugin_name(backbone)) for backbone in suite.backbones}
         if all(reasons.values()):
             raise UsageError(
                 f"the detector {text} can be run on no backbone of this run ({', '.join(reasons)}): "

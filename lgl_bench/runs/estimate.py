@@ -15,6 +15,7 @@ import numpy as np
 
 from lgl_bench.core.errors import LglBenchError, PluginError, reason_of
 from lgl_bench.core.types import Sparse
+from lgl_bench.plans.backbone_parameters import without_weights
 from lgl_bench.plans.fits import ChainSpec, Unit
 from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.devices import cores
@@ -118,17 +119,11 @@ def memory_mb(chain: ChainSpec, stream: Stream) -> float:
 
 def checkpoint_mb(chain: ChainSpec, stream: Stream) -> float:
     """Size of the weights of one fit, all classes known."""
-    import torch
-
     from lgl_bench.training.model import build_model
 
     known = np.arange(max(2, stream.num_classes))
     shape = chain.backbone, chain.head, stream.features.shape[1], known, chain.parameters
-    try:
-        with torch.device("meta"):  # shapes without numbers: weights that would not fit are counted, not allocated
-            model = build_model(*shape)
-    except Exception:  # a plugin that computes with its weights needs the numbers, and may raise anything without
-        model = _built(chain, lambda: build_model(*shape))
+    model = _built(chain, lambda: without_weights(lambda: build_model(*shape)))
     return float(sum(weight.numel() * weight.element_size() for weight in model.state_dict().values())) / 2**20
 
 

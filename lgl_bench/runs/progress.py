@@ -64,7 +64,7 @@ class Event:
             "key": self.unit.key,
             "stream": chain.stream,
             "strategy": chain.strategy.name,
-            "backbone": chain.backbone,
+            "backbone": chain.shown_backbone,
             "head": chain.head,
             "seed": chain.seed,
             "time": self.unit.time,

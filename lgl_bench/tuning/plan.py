@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from lgl_bench.backbones import backbones as all_backbones
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import build, parse
+from lgl_bench.core.grammar import plugin_name
 from lgl_bench.detectors import detectors as all_detectors
 from lgl_bench.detectors import head_of
+from lgl_bench.plans.backbone_settings import resolve_backbone
 from lgl_bench.plans.fits import ProtocolSetting
 from lgl_bench.plans.preset_file import PresetFile, check_target, load_presets
 from lgl_bench.plans.settings import ChainRequest, chain_requests
@@ -92,7 +93,11 @@ def plan_tuning(
     check_suited(axes)
     check_target(out, name)
     for backbone in axes.backbones:
-        all_backbones.get(backbone)
+        if resolve_backbone(backbone).given:
+            raise UsageError(
+                f"'{backbone}': backbones are tuned by name, and a run puts what an expression gives in the place of "
+                f"what was tuned; give --backbone {plugin_name(backbone)}"
+            )
     opened, stand_ins = open_streams(axes.streams, data_dir, real_only=real_only, offline=offline)
     cut = {key: validation_part(stream) for key, stream in opened.items()}
     specs = _specs(axes, cut, effort, metric, load_presets(out) if out.exists() else None)

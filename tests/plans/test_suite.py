@@ -230,10 +230,11 @@ def test_swept_values_within_the_budget_are_run_and_those_beyond_are_refused(sma
     assert widths == [16, 64] and all(isinstance(width, int) for width in widths)
     assert [chain.parameters["hidden"] for chain in plan(backbone="gat", hidden=[8]).units] == [8]
     assert [chain.parameters["hidden"] for chain in plan("paper", hidden=[512]).units] == [512]
+    heads = [chain.parameters for chain in plan(backbone="gat", heads=[1, 4]).units]
+    assert [(one["heads"], one["hidden"]) for one in heads] == [(1, 32), (4, 16)]  # they share the width of 64
     for backbone, sweep, told in (
         ("gcn", {"hidden": [16, 128]}, "hidden = 128; the budget quick allows 64"),
         ("gcn", {"dropout": [0.9]}, "dropout = 0.9; the budget quick allows 0.5"),
-        ("gat", {"heads": [4]}, "heads = 4; the budget quick allows 2"),
         ("gat", {"hidden": [64]}, "hidden = 64; the budget quick allows 32"),
     ):
         with pytest.raises(UsageError, match=told):

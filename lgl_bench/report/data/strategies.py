@@ -109,7 +109,9 @@ def _grid(row: ShownRow, label: str, table: pd.DataFrame) -> YearGrid | None:
     wanted = {**dict(zip(PLACE, row.place.values, strict=True)), "strategy": row.strategy, "head": row.head}
     if not {*_SAME, "strategy", "head", "backbone", "trained_up_to", "evaluated_on", "accuracy"} <= {*table}:
         return None
-    same = table["backbone"] == plugin_name(row.backbone)
+    # Matrices of older runs name the backbone without swept values.
+    named = row.backbone if (table["backbone"] == row.backbone).any() else plugin_name(row.backbone)
+    same = table["backbone"] == named
     for name in (*_SAME, "strategy", "head"):
         same &= table[name].astype(str) == str(wanted[name])
     cells = table[same].pivot_table(index="trained_up_to", columns="evaluated_on", values="accuracy", aggfunc="mean")

@@ -42,7 +42,7 @@ def compare(loaded: LoadedBundle, plan: Plan, out: Path, tolerance: float) -> li
     found: list[str] = []
     for chain, units in plan.units.items():
         for unit in units:
-            place = f"{chain.stream}, {chain.backbone}, {chain.head}, seed {chain.seed}, {unit.fold or unit.time}"
+            place = f"{chain.stream}, {chain.shown_backbone}, {chain.head}, seed {chain.seed}, {unit.fold or unit.time}"
             scored = [*plan.scored[chain], *(plan.tried[chain] if unit.role == "validation" else [])]
             found += [f"{place}: {what}" for what in _compare_unit(loaded, unit.key, out, scored, tolerance)]
     given = read_board_text((loaded.bundle.folder / BOARD_FILE).read_bytes(), BOARD_FILE, 1 << 20)

@@ -9,7 +9,8 @@ from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.expressions import Expression, fills, parse
 from lgl_bench.core.grammar import plugin_name
 from lgl_bench.kernels.choice import kernel_packages
-from lgl_bench.plans.fits import ChainSpec, keys_today
+from lgl_bench.plans.backbone_settings import backbone_settings
+from lgl_bench.plans.fits import ChainSpec, backbone_text, keys_today
 from lgl_bench.plans.methods import AUTO, MethodRow, Methods, row_texts, trained_heads
 from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.plan import Plan, threshold_texts
@@ -38,7 +39,7 @@ def check_plan(plan: Plan, description: Description) -> list[str]:
     unknown: set[str] = set()
     for one, row in zip(wanted, plan.rows, strict=True):
         text, methods = one.text, one.methods_of(row)
-        place = f"plan.json: the row {row.detector} on {row.stream}, {row.backbone}"
+        place = f"plan.json: the row {row.detector} on {row.stream}, {row.shown_backbone}"
         if methods is None:
             raise BundleError(f"{place}{row.strategy.name and ', '}{row.strategy.name}: the suite has {one} here")
         try:
@@ -93,7 +94,7 @@ def check_keys(plan: Plan, streams: dict[str, Stream], made: dict[str, str]) -> 
 
 def _shares_fits(other: MethodRow, row: MethodRow) -> bool:
     """Whether another row trains on the same stream and backbone, so that a detector of any head can use its fits."""
-    one, two = ((each.stream, each.protocol, each.strategy, each.backbone) for each in (other, row))
+    one, two = ((each.stream, each.protocol, each.strategy, each.backbone, each.parameters) for each in (other, row))
     return one == two
 
 
@@ -106,7 +107,8 @@ class _Wanted:
     request: ChainRequest
 
     def __str__(self) -> str:
-        where = (self.methods.stream, self.methods.backbone, self.methods.strategy.name)
+        backbone = backbone_text(self.methods.backbone, self.methods.parameters)
+        where = (self.methods.stream, backbone, self.methods.strategy.name)
         return f"{self.text} on {', '.join(filter(None, where))}"
 
     def methods_of(self, row: MethodRow) -> Methods | None:
@@ -126,17 +128,21 @@ class _Wanted:
 
 def _wanted_rows(plan: Plan) -> list[_Wanted]:
     suite = plan.suite
-    sweeps = [tuple(zip(suite.sweep, values, strict=True)) for values in product(*suite.sweep.values())]
+    try:
+        networks = backbone_settings(suite, plan.plugins)
+    except UsageError as error:
+        raise BundleError(f"plan.json: {error}") from error
     found = []
     splits = max(1, len(suite.split))
     for stream in plan.checksums:
-        requests = {backbone: _requests(plan, stream, backbone) for backbone in suite.backbones}
-        for i, backbone, swept in product(range(splits * len(suite.strategies)), suite.backbones, sweeps):
-            request = requests[backbone][i]
+        requests = {one.name: _requests(plan, stream, one.name) for one in networks}
+        for i, network in product(range(splits * len(suite.strategies)), networks):
+            request = requests[network.name][i]
             protocol, strategy = request.setting
             split = protocol_facts(protocol, plan.plugins).split
-            methods = Methods(suite, stream, protocol, strategy, split, backbone, swept, None)
-            texts = row_texts(suite, backbone, swept, floor=i < splits, facts=plan.plugins)
+            methods = Methods(suite, stream, protocol, strategy, split, network.name, network.parameters, None)
+            floor = i < splits and network == networks[0]
+            texts = row_texts(suite, network.name, floor=floor, facts=plan.plugins)
             found += [_Wanted(methods, text, request) for text in texts]
     return found
 
@@ -214,15 +220,13 @@ def _check_parameters(plan: Plan) -> None:
         chain for row in plan.rows for candidate in row.candidates for chain in plan.chains_of(row, candidate.head)
     }
     for chain in plan.units:
-        where = f"plan.json: the chain of {chain.backbone} with {chain.head} on {chain.stream}, seed {chain.seed}"
+        where = f"plan.json: the chain of {chain.shown_backbone} with {chain.head} on {chain.stream}, seed {chain.seed}"
         if chain not in needed:
             raise BundleError(f"{where}: no row needs it")
-        split = protocol_facts(chain.protocol, plan.plugins).split
         claimed = Preset("", chain.parameters, chain.training)
         own = (chain.stream, chain.backbone, chain.head) in tuned
-        given = claimed if own else preset(chain.stream, split, chain.backbone, chain.head)
         try:
-            right = replace(plan.budget.cap_swept(given, _swept(plan, chain)), name="")
+            right = replace(_allowed(plan, chain, claimed if own else None), name="")
         except UsageError as error:
             raise BundleError(f"{where}: {error}") from error
         except TypeError as error:  # a width in words, a list of heads
@@ -234,5 +238,11 @@ def _check_parameters(plan: Plan) -> None:
             )
 
 
-def _swept(plan: Plan, chain: ChainSpec) -> dict[str, float]:
-    return {name: chain.parameters.get(name, float("nan")) for name in plan.suite.sweep}
+def _allowed(plan: Plan, chain: ChainSpec, own: Preset | None) -> Preset:
+    """What the budget makes of somebody's own preset, or of the paper's with what is given and swept in place."""
+    swept = {name: chain.parameters.get(name, float("nan")) for name in plan.suite.sweep}
+    given = {**swept, **dict(chain.given)}
+    if own is not None:
+        return plan.budget.cap(replace(own, backbone={**own.backbone, **given}), given)
+    split = protocol_facts(chain.protocol, plan.plugins).split
+    return plan.budget.cap_given(preset(chain.stream, split, chain.backbone, chain.head), given)

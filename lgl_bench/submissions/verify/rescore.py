@@ -151,7 +151,7 @@ class _ChainRescoring:
             reasons |= done.failed
             if done.answers is not None:
                 again |= {str(column): values.to_numpy() for column, values in done.answers.items()}
-        place = f"{unit.chain.stream}, {unit.chain.backbone}, {unit.chain.head}, seed {unit.chain.seed}"
+        place = f"{unit.chain.stream}, {unit.chain.shown_backbone}, {unit.chain.head}, seed {unit.chain.seed}"
         where = f"{place}, {unit.fold or unit.time}: {name}"
         for text in failed:
             if AnswerName.parse(text) in answered_names(again):

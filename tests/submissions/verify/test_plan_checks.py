@@ -31,7 +31,7 @@ def test_swept_values_that_the_budget_caps_are_refused_whoever_made_the_plan(tmp
     (tmp_path / "mine.toml").write_text(text)
     plan, _ = plan_run(str(tmp_path / "mine.toml"), Settings(tmp_path, offline=True), budget="paper", seeds=1)
     _check_parameters(plan)
-    with pytest.raises(BundleError, match="the sweep asks for dropout = 0.9; the budget quick allows 0.5"):
+    with pytest.raises(BundleError, match="dropout = 0.9; the budget quick allows 0.5"):
         _check_parameters(_within(plan, "quick"))
 
 
