@@ -65,6 +65,9 @@ class Detector(ABC):
     """Whether raw scores lie in [0, 1] as they are."""
     reads_outputs: ClassVar[bool] = True
     """Whether logits and embeddings are all it reads, so that another detector may change them first."""
+    reads_probabilities: ClassVar[bool] = False
+    """Whether all it reads of a model is the softmax of the logits: an ensemble then hands it the mean of its members'.
+    Of a detector that reads more, or something else, an ensemble takes the mean of the scores."""
     track: ClassVar[str] = "inductive"
     """Called transductive if it knows which vertices are scored; its rows are ranked apart from those of others."""
     grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
@@ -108,6 +111,7 @@ detectors: Registry[type[Any]] = Registry(
             "gen",
             "rmds",
             "mc_dropout",
+            "ensemble",
             "grasp",
             "logitnorm",
             "nodesafe",

@@ -34,6 +34,7 @@ class KlMatching(Detector):
     """At least 0, and unbounded."""
 
     bounded = False
+    reads_probabilities = True
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Learns the mean probabilities by predicted class."""

@@ -96,6 +96,7 @@ class ChainSpec:
         warm_steps: The same in a fit that goes on from an earlier one.
         kernels: That compute on the CPU, "native", "torch" or "dgl"; "" if nobody said, and they are chosen anew.
         strategy: What is kept of the past.
+        members: Models of every fit, which differ in their seed alone; their tasks are those of the chain's seed.
     """
 
     stream: str
@@ -113,6 +114,7 @@ class ChainSpec:
     warm_steps: int | None = None
     kernels: Name | Literal[""] = ""
     strategy: StrategySetting = StrategySetting()
+    members: int = 1
 
     @property
     def fit_kernels(self) -> str:
@@ -175,6 +177,8 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         "versions": versions("torch", *kernel_packages(kernels)),
         "format": STORE_FORMAT,
     }
+    if chain.members > 1:
+        described["members"] = chain.members
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
 
 
