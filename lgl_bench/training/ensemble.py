@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -59,8 +60,8 @@ class EnsembleModel(Model):
 
     def probabilities(self, graph: Graph) -> FloatArray:
         """Mean of the members' probabilities."""
-        total: FloatArray = sum(one.probabilities(graph) for one in self.parts[1:])
-        return (self.parts[0].probabilities(graph) + total) / len(self.parts)
+        mean: FloatArray = np.mean([one.probabilities(graph) for one in self.parts], axis=0)
+        return mean
 
     def predicted_columns(self, graph: Graph) -> IntArray:
         """Output column with the largest mean probability."""
