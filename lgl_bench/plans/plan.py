@@ -24,7 +24,7 @@ from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.plan_file import PluginFacts
 from lgl_bench.plans.preset_entries import StrategyEntry
 from lgl_bench.plans.preset_file import PresetFile
-from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests, with_values
+from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests, check_members, with_values
 from lgl_bench.plans.suite import Suite
 from lgl_bench.plans.suited import check_suited
 from lgl_bench.plans.tasks import TaskCache
@@ -234,7 +234,7 @@ def _add(
             (always if everywhere else sometimes).setdefault(candidate.fit_kind, set()).add(candidate.base)
     for kind in sorted({*always, *sometimes}):
         head, members = kind
-        _check_members(members, start)
+        check_members(members, start.strategy)
         chosen = _preset(plan, start.stream, split, start.backbone, head, swept, presets)
         for seed in range(plan.seeds):
             chain = replace(
@@ -251,14 +251,6 @@ def _add(
             plan.scored[chain] = sorted(always.get(kind, set()))
             plan.tried[chain] = sorted(sometimes.get(kind, set()) - always.get(kind, set()))
             plan.units[chain] = _units(plan.tasks, chain, prefixes)
-
-
-def _check_members(members: int, start: ChainSpec) -> None:
-    if members > 1 and start.strategy.graph == "kept":
-        raise UsageError(
-            f"an ensemble cannot be run with the strategy {start.strategy.name}: every member would keep vertices of "
-            "its own, and graphs that differ have no mean; leave one of them out"
-        )
 
 
 def _preset(

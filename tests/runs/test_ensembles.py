@@ -11,6 +11,7 @@ import pytest
 import safetensors.torch
 import torch
 
+from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import complete, parse
 from lgl_bench.core.seeds import member_seed
@@ -225,6 +226,30 @@ def test_a_plugin_within_an_ensemble_is_asked_elsewhere_and_scores_the_members(c
         (chain,) = chains(found.plan, 3)
         columns = RunStore(found.folder).columns(found.plan.units[chain][-1].key)
         assert np.ptp(columns[f"novelty:{text}"]) > 0
+
+
+@pytest.mark.parametrize("strategy", ["full", "replay(size=10)"])
+def test_members_of_a_backbone_of_somebody_s_own_are_fitted_elsewhere_and_come_out_the_same(
+    carry_out, engines, out, strategy
+):
+    class Mine(backbones.get("gcn")):
+        """The same by another name."""
+
+    def answers(backbone):
+        axes = {"detectors": [THREE], "backbones": [backbone], "strategies": [strategy], "thresholds": ["none"]}
+        found = carry_out(settings=Settings(out / backbone, offline=True), seeds=1, **axes)
+        assert not found.counts.failed
+        (chain,) = chains(found.plan, 3)
+        store = RunStore(found.folder)
+        return [(store.fit(unit.key), store.columns(unit.key)) for unit in found.plan.units[chain]]
+
+    with backbones.temporarily():
+        backbones.register("mine")(Mine)
+        mine, theirs = answers("mine"), answers("gcn")
+    for (record, columns), (other, own) in zip(mine, theirs, strict=True):
+        assert record.memory_vertices == other.memory_vertices > 0 and record.memory == other.memory
+        assert np.array_equal(columns.predicted, own.predicted)
+        assert np.array_equal(columns[f"novelty:{THREE}"], own[f"novelty:{THREE}"])
 
 
 def test_every_protocol_and_threshold_takes_an_ensemble():
