@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
+import torch
 
 from lgl_bench.checks.failure import Exempt, require
 from lgl_bench.checks.planted import Bench, bench, full_labels, renumbered, without_edges
 from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.expressions import Expression, build, complete, parse, signature
+from lgl_bench.core.members import members_of
 from lgl_bench.core.references import FLOOR
-from lgl_bench.core.types import FloatArray, Graph, IntArray, Sparse
+from lgl_bench.core.types import FloatArray, Graph, IntArray, Outputs, Sparse
 from lgl_bench.detectors import Detector, checked, detectors, graph_for, head_of
 from lgl_bench.detectors.mapping import learn_mapping, mapped
 from lgl_bench.metrics.ranking import auroc
+from lgl_bench.training.model import Model
 
 
 def returns_one_finite_score_per_vertex(name: str) -> None:
@@ -134,6 +138,41 @@ def reads_no_label_it_may_not_learn_from(name: str) -> None:
     )
 
 
+def reads_no_more_than_the_probabilities_it_declares(name: str) -> None:
+    """Logits of the same softmax and other embeddings make no difference: an ensemble hands out such logits."""
+    item = _bench(name)
+    detector, again = (build(_expression(name), detectors) for _ in range(2))
+    if not detector.reads_probabilities:
+        raise Exempt("it declares that it reads more than the softmax of the logits")
+    _fit(detector, item)
+    same = _SameProbabilities(item.model)
+    calibration = replace(item.calibration, model=cast(Model, same))
+    again.fit(cast(Model, same), item.task.train, item.fit_vertices, calibration)
+    moved = _score(replace(item, model=cast(Model, same)), again, item.task.test)
+    found = float(np.abs(moved - _score(item, detector, item.task.test)).max())
+    require(
+        found < 1e-6,
+        f"with other logits of the same softmax, and other embeddings, scores differ by up to {found:.3g}; leave "
+        "reads_probabilities False",
+    )
+
+
+class _SameProbabilities:
+    """A model with a number of its own added to all logits of each vertex, and with embeddings of noise."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def outputs(self, graph: Graph) -> Outputs:
+        found = self._model.outputs(graph)
+        random = torch.Generator().manual_seed(0)
+        added = 5 * torch.randn(len(found.logits), 1, generator=random, dtype=torch.float64)
+        return Outputs(found.logits.double() + added, torch.randn(found.embeddings.shape, generator=random))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a detector that declares reads_probabilities asks for {name}")
+
+
 CHECKS = (
     returns_one_finite_score_per_vertex,
     stays_in_its_documented_range,
@@ -146,6 +185,7 @@ CHECKS = (
     returns_the_same_scores_again,
     can_be_pickled,
     reads_no_label_it_may_not_learn_from,
+    reads_no_more_than_the_probabilities_it_declares,
 )
 
 
@@ -156,8 +196,9 @@ def _expression(name: str) -> Expression:
 
 
 def _bench(name: str) -> Bench:
-    works_on = detectors.get(name).backbones
-    return bench(head_of(build(_expression(name), detectors)), works_on[0] if works_on else "gcn")
+    works_on, expression = detectors.get(name).backbones, _expression(name)
+    head = head_of(build(expression, detectors))
+    return bench(head, works_on[0] if works_on else "gcn", members_of(str(expression)))
 
 
 def _fit(detector: Detector, item: Bench) -> None:

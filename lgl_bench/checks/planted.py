@@ -8,11 +8,13 @@ from functools import cache
 
 import numpy as np
 
+from lgl_bench.core.seeds import member_seed
 from lgl_bench.core.types import BoolArray, Graph, IntArray, Snapshot, Task, TrainingParameters, Truth
 from lgl_bench.detectors import Calibration
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
 from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.stream import Stream, StreamInfo, reorder
+from lgl_bench.training.ensemble import EnsembleModel
 from lgl_bench.training.model import Model, build_model
 from lgl_bench.training.trainer import seeded, train
 
@@ -70,26 +72,32 @@ class Bench:
         return ~np.isin(self.truth.labels, self.task.known)
 
 
-def bench(head: str, backbone: str = "gcn") -> Bench:
-    """A small model with that head, trained without one of the four classes.
+def bench(head: str, backbone: str = "gcn", members: int = 1) -> Bench:
+    """A small model with that head, or several, trained without one of the four classes.
 
     Every call returns a copy of its own: a plugin that changes what it is given must not spoil the next check.
     """
-    return copy.deepcopy(_trained(head, backbone))
+    return copy.deepcopy(_trained(head, backbone, members))
 
 
 @cache
-def _trained(head: str, backbone: str) -> Bench:
+def _trained(head: str, backbone: str, members: int) -> Bench:
     task, truth = list(LeaveClassOut().tasks(static_stream(), 0))[-1]
-    with seeded(0, "check"):
-        model = build_model(
-            backbone, head, task.train.graph.features.shape[1], task.known, backbone_parameters(backbone)
-        )
-    train(model, task, TRAINING, seed=0)
+    models = [_member(head, backbone, task, member_seed(0, number)) for number in range(members)]
+    model = models[0] if members == 1 else EnsembleModel(models)
     fit = np.flatnonzero(task.fit_mask)
     assert task.calibration is not None
     calibration = Calibration(model, task.train, fit, task.train.graph, task.calibration, trained=fit)
     return Bench(model, task, truth, calibration)
+
+
+def _member(head: str, backbone: str, task: Task, seed: int) -> Model:
+    with seeded(seed, "check"):
+        model = build_model(
+            backbone, head, task.train.graph.features.shape[1], task.known, backbone_parameters(backbone)
+        )
+    train(model, task, TRAINING, seed=seed)
+    return model
 
 
 def backbone_parameters(name: str) -> dict[str, float]:

@@ -21,6 +21,15 @@ def derive(seed: int, *axes: str | int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
 
 
+def member_seed(seed: int, member: int) -> int:
+    """The seed of a member of an ensemble: the run's own of the first, one that no other run has of the others.
+
+    >>> member_seed(3, 0), member_seed(3, 1) == member_seed(4, 1)
+    (3, False)
+    """
+    return derive(seed, "member", member) if member else seed
+
+
 def generator(seed: int, *axes: str | int) -> np.random.Generator:
     """A numpy generator for these axes."""
     return np.random.Generator(np.random.PCG64(derive(seed, *axes)))

@@ -21,7 +21,7 @@ from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import FloatArray, Graph, IntArray, ScoredGraph, Snapshot
 from lgl_bench.training.model import Model
 
-Cost: TypeAlias = Literal["none", "one pass", "last layer", "several passes", "gradient"]
+Cost: TypeAlias = Literal["none", "one pass", "last layer", "several passes", "several fits", "gradient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,14 @@ class Detector(ABC):
     """Whether raw scores lie in [0, 1] as they are."""
     reads_outputs: ClassVar[bool] = True
     """Whether logits and embeddings are all it reads, so that another detector may change them first."""
+    reads_probabilities: ClassVar[bool] = False
+    """Whether all it reads of a model is the softmax of the logits: an ensemble then hands it the mean of its members'.
+    Of a detector that reads more, or something else, an ensemble takes the mean of the scores."""
     track: ClassVar[str] = "inductive"
     """Called transductive if it knows which vertices are scored; its rows are ranked apart from those of others."""
     cost: ClassVar[Cost] = "one pass"
     """What scoring a graph takes beside `fit`: no model, the outputs that all detectors of a fit share, the last layer
-    once more, passes of its own, or a gradient of the input."""
+    once more, passes of its own, fits of its own, or a gradient of the input."""
     grid: ClassVar[Mapping[str, tuple[Constant, ...]]] = MappingProxyType({})
     """A few values per parameter to choose among if a run chooses (`select`); those set in the expression stay."""
 
@@ -113,6 +116,7 @@ detectors: Registry[type[Any]] = Registry(
             "gen",
             "rmds",
             "mc_dropout",
+            "ensemble",
             "grasp",
             "logitnorm",
             "nodesafe",

@@ -53,7 +53,8 @@ class ChangesEmbeddings(Detector):
     def __init__(self, base: Detector) -> None:
         if not base.reads_outputs:
             raise UsageError(
-                f"{_name(self)} cannot wrap {_name(base)}: it computes gradients of the input, or passes of its own"
+                f"{_name(self)} cannot wrap {_name(base)}: it computes gradients of the input, passes of its own, "
+                "or asks several models"
             )
         self.base = base
         self.heads = base.heads  # type: ignore[misc]

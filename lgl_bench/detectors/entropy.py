@@ -21,6 +21,8 @@ def entropy(logits: torch.Tensor) -> torch.Tensor:
 class Entropy(Detector):
     """The entropy of the class probabilities, divided by the largest it can be."""
 
+    reads_probabilities = True
+
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In [0, 1]."""
         logits = model.outputs(graph).logits

@@ -33,6 +33,7 @@ class Gen(Detector):
     """
 
     bounded = False
+    reads_probabilities = True
     grid = MappingProxyType({"gamma": (0.05, 0.1, 0.5)})
 
     def __init__(self, gamma: float = 0.1, m: int = 100) -> None:

@@ -64,6 +64,7 @@ class Grasp(Detector):
         percentile: q, below 50.
     """
 
+    reads_probabilities = True
     track = "transductive"
     grid = MappingProxyType({"steps": (4, 8, 16), "alpha": (0.0, 0.5)})
 

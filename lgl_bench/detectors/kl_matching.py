@@ -37,6 +37,7 @@ class KlMatching(Detector):
     """
 
     bounded = False
+    reads_probabilities = True
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:
         """Learns the mean probabilities by predicted class."""

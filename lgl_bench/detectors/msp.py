@@ -18,6 +18,8 @@ def msp(logits: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:
 class Msp(Detector):
     """One minus the largest class probability: the baseline every paper compares with."""
 
+    reads_probabilities = True
+
     def score(self, model: Model, graph: Graph) -> FloatArray:
         """In [0, 1]."""
         return msp(model.outputs(graph).logits).numpy()

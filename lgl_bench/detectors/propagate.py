@@ -54,6 +54,7 @@ class Propagate(Detector):
         self.heads = base.heads  # type: ignore[misc]
         self.bounded = base.bounded  # type: ignore[misc]
         self.reads_outputs = base.reads_outputs  # type: ignore[misc]
+        self.reads_probabilities = base.reads_probabilities  # type: ignore[misc]
         self.track = base.track  # type: ignore[misc]
 
     def fit(self, model: Model, train: Snapshot, fit_vertices: IntArray, calibration: Calibration) -> None:

@@ -11,7 +11,7 @@ from lgl_bench.grading.selection import ALPHAS, Round
 from lgl_bench.metrics import metrics
 from lgl_bench.metrics.ranks import ranks_by
 from lgl_bench.plans.fits import ChainSpec
-from lgl_bench.plans.methods import AUTO, MethodRow
+from lgl_bench.plans.methods import AUTO, Candidate, MethodRow
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import PluginFacts
 from lgl_bench.plans.plugin_facts import protocol_facts
@@ -44,18 +44,18 @@ class Choices:
             if len(row.candidates) < 2:
                 continue
             for base in self.expressions(row):
-                head = next(candidate.head for candidate in row.candidates if candidate.base == base)
-                for chain in self.plan.chains_of(row, head):
+                candidate = next(one for one in row.candidates if one.base == base)
+                for chain in self.plan.chains_of(row, candidate):
                     self.plan.scored[chain] = sorted({*self.plan.scored[chain], base})
 
     def _tasks(self, row: MethodRow) -> list[Round]:
-        chain = self.plan.chains_of(row, row.candidates[0].head)[0]
+        chain = self.plan.chains_of(row, row.candidates[0])[0]
         return [Round(unit.role == "validation", unit.fold, unit.time) for unit in self.plan.units[chain]]
 
     def _choose(self, row: MethodRow) -> list[Chosen]:
         walks: dict[str, list[Walk]] = {}
         for candidate in row.candidates:
-            chains = self.plan.chains_of(row, candidate.head)
+            chains = self.plan.chains_of(row, candidate)
             walks[candidate.base] = [[self.reader.answered(unit) for unit in self.plan.units[c]] for c in chains]
         select, tasks = self.plan.suite.select, self._tasks(row)
         alphas = ALPHAS if row.alpha == AUTO else () if row.alpha is None else (float(row.alpha),)
@@ -90,8 +90,8 @@ def decisions(plan: Plan, choices: Choices, validation: pd.DataFrame) -> dict[Ch
         rows = _best(rows, validation, plan.plugins)
     wanted: dict[ChainSpec, set[str]] = {}
     for row in rows:
-        for head, expression in _decided(plan, choices, row):
-            for chain in plan.chains_of(row, head):
+        for candidate, expression in _decided(plan, choices, row):
+            for chain in plan.chains_of(row, candidate):
                 wanted.setdefault(chain, set()).add(expression)
     return {chain: tuple(sorted(names)) for chain, names in wanted.items()}
 
@@ -114,12 +114,12 @@ def _best(rows: list[MethodRow], validation: pd.DataFrame, plugin_facts: PluginF
     return [row for row in rows if of(row) in best]
 
 
-def _decided(plan: Plan, choices: Choices, row: MethodRow) -> list[tuple[str, str]]:
-    """Heads and expressions to decide for; none for a choice that is made anew every year."""
+def _decided(plan: Plan, choices: Choices, row: MethodRow) -> list[tuple[Candidate, str]]:
+    """Candidates and expressions to decide for; none for a choice that is made anew every year."""
     if not row.chosen:
-        return [(row.head, row.concrete)]
+        return [(row.candidates[0], row.concrete)]
     found = {(chosen.candidate, chosen.expression) for chosen in choices.of(row)}
     if len(found) > 1 and plan.suite.select == "prequential":
         return []
-    heads = {candidate.base: candidate.head for candidate in row.candidates}
-    return [(heads[candidate], expression) for candidate, expression in sorted(found)]
+    candidates = {candidate.base: candidate for candidate in row.candidates}
+    return [(candidates[base], expression) for base, expression in sorted(found)]

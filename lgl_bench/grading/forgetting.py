@@ -19,10 +19,14 @@ MATRIX_FILE = "matrix.parquet"
 
 
 def matrix_rows(plan: Plan, reader: Reader) -> pd.DataFrame:
-    """One row for each chain, model and year, with the accuracy over the classes that the model knows."""
+    """One row for each chain, model and year, with the accuracy over the classes that the model knows.
+
+    Ensembles are left out: strategies are compared by single models.
+    """
     found = []
     for chain, units in plan.units.items():
-        whole = deque(year_matrices(reader, units) if chain.strategy.name else (), maxlen=1)
+        drawn = chain.strategy.name and chain.members == 1
+        whole = deque(year_matrices(reader, units) if drawn else (), maxlen=1)
         if not whole:
             continue
         _, last = whole[0]

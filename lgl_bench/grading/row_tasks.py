@@ -51,7 +51,7 @@ def row_tasks(plan: Plan, reader: Reader, choices: Choices | None) -> Iterator[R
     by_chain: dict[ChainSpec, list[MethodRow]] = {}
     for row in plan.rows:
         if not row.chosen:
-            for chain in plan.chains_of(row, row.head):
+            for chain in plan.chains_of(row, row.candidates[0]):
                 by_chain.setdefault(chain, []).append(row)
     for chain, rows in by_chain.items():
         for unit in plan.units[chain]:
@@ -65,7 +65,7 @@ def row_tasks(plan: Plan, reader: Reader, choices: Choices | None) -> Iterator[R
 
 def tasks_of(plan: Plan, reader: Reader, choices: Choices, row: MethodRow, seed: int) -> Iterator[RowTask]:
     """Every task of a row with one seed."""
-    units = {candidate.base: plan.units[plan.chains_of(row, candidate.head)[seed]] for candidate in row.candidates}
+    units = {candidate.base: plan.units[plan.chains_of(row, candidate)[seed]] for candidate in row.candidates}
     made = choices.of(row) if row.chosen else [None] * len(units[row.candidates[0].base])
     for position, chosen in enumerate(made):
         base = chosen.candidate if chosen else row.candidates[0].base

@@ -97,6 +97,7 @@ class ChainSpec:
         kernels: That compute on the CPU, "native", "torch" or "dgl"; "" if nobody said, and they are chosen anew.
         strategy: What is kept of the past.
         given: Those of the parameters that the expression of the backbone gives; the others are the preset's.
+        members: Models of every fit, which differ in their seed alone; their tasks are those of the chain's seed.
     """
 
     stream: str
@@ -115,6 +116,7 @@ class ChainSpec:
     kernels: Name | Literal[""] = ""
     strategy: StrategySetting = StrategySetting()
     given: tuple[tuple[str, Any], ...] = ()
+    members: int = 1
 
     @property
     def fit_kernels(self) -> str:
@@ -198,6 +200,8 @@ def unit_key(chain: ChainSpec, prefix_checksum: str, time: int, fold: str, paren
         # Not there for a plain name, whose keys are those of runs from before there were expressions.
         **({"given": [list(pair) for pair in chain.given]} if chain.given else {}),
     }
+    if chain.members > 1:
+        described["members"] = chain.members
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression, build, complete, parse
+from lgl_bench.core.members import members_of
 from lgl_bench.core.references import FLOOR
 from lgl_bench.detectors import detectors, head_of
 from lgl_bench.detectors.variants import variants
@@ -24,12 +25,28 @@ AUTO = "auto"
 BASES = ("odin", "isomax+", "gdoc")
 
 
+class FitKind(NamedTuple):
+    """What candidates share that are scored on the same fits of a chain.
+
+    Attributes:
+        members: Models of every fit; 1 unless the candidate is an ensemble.
+    """
+
+    head: str
+    members: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Something that is scored: an expression on its head."""
 
     head: str
     base: str
+
+    @property
+    def fit_kind(self) -> FitKind:
+        """Which fits it is scored on."""
+        return FitKind(self.head, members_of(self.base))
 
 
 @dataclass(frozen=True, slots=True)

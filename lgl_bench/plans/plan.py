@@ -20,12 +20,12 @@ from lgl_bench.plans.backbone_parameters import check_buildable
 from lgl_bench.plans.backbone_settings import BackboneSetting, backbone_settings
 from lgl_bench.plans.budget import Budget
 from lgl_bench.plans.fits import ChainSpec, Unit, backbone_text, unit_key
-from lgl_bench.plans.methods import MethodRow, Methods, row_texts
+from lgl_bench.plans.methods import Candidate, FitKind, MethodRow, Methods, row_texts
 from lgl_bench.plans.paper_presets import Preset, preset
 from lgl_bench.plans.plan_file import PluginFacts
 from lgl_bench.plans.preset_entries import StrategyEntry
 from lgl_bench.plans.preset_file import PresetFile
-from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests, with_values
+from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests, check_members, with_values
 from lgl_bench.plans.suite import Suite
 from lgl_bench.plans.suited import check_suited
 from lgl_bench.plans.tasks import TaskCache
@@ -66,7 +66,7 @@ class Plan:
     plugins: PluginFacts = field(default_factory=PluginFacts)
     tasks: TaskCache = field(default_factory=TaskCache, repr=False, compare=False)
     _published_t0s: dict[str, int | None] = field(default_factory=dict, repr=False, compare=False)
-    _index: dict[tuple[str, ChainSetting, str, str], list[ChainSpec]] = field(
+    _index: dict[tuple[str, ChainSetting, str, FitKind], list[ChainSpec]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -94,14 +94,16 @@ class Plan:
         swept = tuple((name, chain.parameters[name]) for name in self.suite.sweep)
         return backbone_text(chain.backbone, BackboneSetting(chain.backbone, chain.given, swept).parameters)
 
-    def chains_of(self, row: MethodRow, head: str) -> list[ChainSpec]:
-        """The chains of a row on a head, one per seed, in the order of seeds."""
+    def chains_of(self, row: MethodRow, candidate: Candidate) -> list[ChainSpec]:
+        """The chains that one of a row's candidates is scored on, one per seed, in the order of seeds."""
         if sum(map(len, self._index.values())) != len(self.units):
             self._index.clear()
             for chain in self.units:
-                key = chain.stream, ChainSetting(chain.protocol, chain.strategy), chain.backbone, chain.head
+                kind = FitKind(chain.head, chain.members)
+                key = chain.stream, ChainSetting(chain.protocol, chain.strategy), chain.backbone, kind
                 self._index.setdefault(key, []).append(chain)
-        found = self._index.get((row.stream, ChainSetting(row.protocol, row.strategy), row.backbone, head), [])
+        setting = ChainSetting(row.protocol, row.strategy)
+        found = self._index.get((row.stream, setting, row.backbone, candidate.fit_kind), [])
         given = tuple(pair for pair in row.parameters if pair[0] not in self.suite.sweep)
         swept = [pair for pair in row.parameters if pair[0] in self.suite.sweep]
         return [
@@ -236,13 +238,15 @@ def _add(
     methods = Methods(*where, network.parameters, presets, entry)
     rows = methods.rows(row_texts(plan.suite, start.backbone, floor=floor))
     plan.rows += rows
-    always: dict[str, set[str]] = {}
-    sometimes: dict[str, set[str]] = {}
+    always: dict[FitKind, set[str]] = {}
+    sometimes: dict[FitKind, set[str]] = {}
     for row in rows:
         everywhere = len(row.candidates) == 1 or plan.suite.select == "prequential"
         for candidate in row.candidates:
-            (always if everywhere else sometimes).setdefault(candidate.head, set()).add(candidate.base)
-    for head in sorted({*always, *sometimes}):
+            (always if everywhere else sometimes).setdefault(candidate.fit_kind, set()).add(candidate.base)
+    for kind in sorted({*always, *sometimes}):
+        head, members = kind
+        check_members(members, start.strategy)
         chosen = _preset(plan, start.stream, split, network, head, presets)
         for seed in range(plan.seeds):
             chain = replace(
@@ -254,9 +258,10 @@ def _add(
                 steps=chosen.training.steps,
                 warm_steps=chosen.training.warm_steps,
                 seed=seed,
+                members=members,
             )
-            plan.scored[chain] = sorted(always.get(head, set()))
-            plan.tried[chain] = sorted(sometimes.get(head, set()) - always.get(head, set()))
+            plan.scored[chain] = sorted(always.get(kind, set()))
+            plan.tried[chain] = sorted(sometimes.get(kind, set()) - always.get(kind, set()))
             plan.units[chain] = _units(plan.tasks, chain, prefixes)
 
 

@@ -24,6 +24,7 @@ from pydantic import (
 
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.expressions import parse
+from lgl_bench.core.members import MAX_MEMBERS
 from lgl_bench.core.validation import first_problem
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -129,6 +130,7 @@ class ChainRecord(BaseModel):
     warm_steps: int | None = Field(ge=1)
     kernels: Literal["native", "torch", "dgl", ""] = ""
     strategy: StrategyRecord
+    members: int = Field(default=1, ge=1, le=MAX_MEMBERS)
     tasks: tuple[TaskRecord, ...] | None = None
     given: _Pairs = ()
 

@@ -239,7 +239,7 @@ def _scored(plan: Plan) -> None:
     for row in plan.rows:
         everywhere = len(row.candidates) == 1 or plan.suite.select == "prequential"
         for candidate in row.candidates:
-            chains = plan.chains_of(row, candidate.head)
+            chains = plan.chains_of(row, candidate)
             if len(chains) != plan.seeds or [chain.seed for chain in chains] != list(range(plan.seeds)):
                 raise PlanError(
                     f"plan.json: the row {row.detector} on {row.stream} needs one chain per seed on the head "

@@ -82,6 +82,15 @@ def chain_requests(suite: Suite, facts: PluginFacts | None = None) -> list[Chain
     return found
 
 
+def check_members(members: int, strategy: StrategySetting) -> None:
+    """Raises if an ensemble of so many members cannot be run with a strategy."""
+    if members > 1 and strategy.graph == "kept":
+        raise UsageError(
+            f"an ensemble cannot be run with the strategy {strategy.name}: every member would keep vertices of its "
+            "own, and graphs that differ have no mean; leave one of them out"
+        )
+
+
 def with_values(setting: ChainSetting, values: Mapping[str, Constant]) -> ChainSetting:
     """The setting with other values for parameters of its strategy.
 

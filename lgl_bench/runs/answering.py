@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lgl_bench.core.errors import UsageError, reason_of
-from lgl_bench.core.expressions import build
+from lgl_bench.core.expressions import build, complete
+from lgl_bench.core.members import members_of
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray, Scores, Task, Truth
 from lgl_bench.detectors import detectors, scores_on
 from lgl_bench.detectors.good import neighbour_mean
@@ -24,7 +25,7 @@ from lgl_bench.runs.answer_columns import AnswerName
 from lgl_bench.runs.isolation.requests import Ask, Request, answer_here, dump_weights, fitted, threads_in_use
 from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, score_part
 from lgl_bench.strategies import EMPTY
-from lgl_bench.strategies.offers import Given, offer
+from lgl_bench.strategies.members import given_to
 from lgl_bench.streams.stream import Stream
 from lgl_bench.thresholds import thresholds
 from lgl_bench.thresholds.oracle import Oracle
@@ -82,7 +83,7 @@ def answer_tasks(
         if skipped:
             yield TaskAnswers(task, None, skipped), truth
             continue
-        given = Given(offer(task, earlier, memory, built.past, built.graph), memory)
+        given = given_to(task, earlier, memory, built.past, built.graph, method.members)
         model, year = fitted(method, given, before, seed, on_epoch=on_epoch)
         if year.fit.status != "ok":
             yield TaskAnswers(task, year.fit, f"{year.fit.status}: {year.fit.reason}"), truth
@@ -98,8 +99,13 @@ def answer_tasks(
 
 
 def check_heads(method: Method) -> None:
-    """Raises if a detector cannot score on the head or the backbone."""
+    """Raises if a detector cannot score on the head, the backbone or the number of models."""
     for expression in method.detectors:
+        members = members_of(str(complete(expression, detectors)))
+        if members != method.members:
+            raise UsageError(
+                f"the detector {expression} scores {members} models together; the fit has {method.members}"
+            )
         if reason := unsuited(str(expression), method.backbone):
             raise UsageError(f"the detector {expression} cannot score on the backbone {method.backbone}: {reason}")
         detector = build(expression, detectors)
@@ -141,7 +147,15 @@ def score_task(
     if others:
         earlier = None if before is None else (before.task, dump_weights(before.model))
         request = Request(
-            method, seed, task, dump_weights(model), earlier, threads=threads_in_use(), kernels=kernel_name()
+            method,
+            seed,
+            task,
+            dump_weights(model),
+            earlier,
+            threads=threads_in_use(),
+            kernels=kernel_name(),
+            views=tuple(one.task for one in now.members[1:]),
+            before_views=() if before is None else tuple(one.task for one in before.members[1:]),
         )
         add_parts(result, others, lambda part: ask(request.of(part)).part)
     add_oracle(result, method, truth)

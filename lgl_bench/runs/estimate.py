@@ -80,8 +80,8 @@ def estimate(plan: Plan, streams: dict[str, Stream], settings: Settings) -> dict
         "none": 0.0,
     }
     return {
-        "fits": len(plan.all_units),
-        "fits_to_do": len(missing),
+        "fits": sum(unit.chain.members for unit in plan.all_units),
+        "fits_to_do": sum(unit.chain.members for unit in missing),
         "answers": answers,
         "jobs": jobs,
         "estimated_minutes": round(seconds / jobs / 60, 1),
@@ -91,7 +91,7 @@ def estimate(plan: Plan, streams: dict[str, Stream], settings: Settings) -> dict
 
 
 def fit_seconds(unit: Unit, stream: Stream) -> float:
-    """Time of one fit."""
+    """Time of one fit, all members of an ensemble counted."""
     chain = unit.chain
     cost = _COSTS.get(chain.backbone, _UNKNOWN)
     vertices, arcs, entries = _sizes(unit.time, stream)
@@ -103,7 +103,7 @@ def fit_seconds(unit: Unit, stream: Stream) -> float:
     else:
         batch = min(vertices, cost.drawn)
         work = (batch / max(vertices, 1)) * (entries * hidden) + 6 * batch * batch * hidden
-    return _FIT + chain.epochs * (steps * layers * _STEP + work / 1e6 * cost.seconds)
+    return chain.members * (_FIT + chain.epochs * (steps * layers * _STEP + work / 1e6 * cost.seconds))
 
 
 def memory_mb(chain: ChainSpec, stream: Stream) -> float:
@@ -119,11 +119,11 @@ def memory_mb(chain: ChainSpec, stream: Stream) -> float:
 
 def checkpoint_mb(chain: ChainSpec, stream: Stream) -> float:
     """Size of the weights of one fit, all classes known."""
-    from lgl_bench.training.model import build_model
+    from lgl_bench.training.ensemble import build_members
 
     known = np.arange(max(2, stream.num_classes))
-    shape = chain.backbone, chain.head, stream.features.shape[1], known, chain.parameters
-    model = _built(chain, lambda: without_weights(lambda: build_model(*shape)))
+    shape = chain.members, chain.backbone, chain.head, stream.features.shape[1], known, chain.parameters
+    model = _built(chain, lambda: without_weights(lambda: build_members(*shape)))
     return float(sum(weight.numel() * weight.element_size() for weight in model.state_dict().values())) / 2**20
 
 

@@ -19,6 +19,7 @@ from lgl_bench.strategies import Strategy, strategies
 from lgl_bench.strategies.history import Cold
 from lgl_bench.thresholds import thresholds
 from lgl_bench.thresholds.oracle import Oracle
+from lgl_bench.training.ensemble import EnsembleModel
 from lgl_bench.training.model import Model, build_model
 from lgl_bench.training.trainer import seeded
 
@@ -37,6 +38,7 @@ class Method:
         detectors: Complete expressions; all must work on the head.
         thresholds: Complete expressions, applied to every detector.
         strategy: What is kept of the past; None if tasks do not build on each other.
+        members: Models of a fit; the detectors must be those of an ensemble of so many, or of none if it is 1.
     """
 
     backbone: str
@@ -45,6 +47,7 @@ class Method:
     detectors: tuple[Expression, ...]
     thresholds: tuple[Expression, ...] = ()
     strategy: Expression | None = FULL
+    members: int = 1
 
     def build_strategy(self) -> Strategy:
         """A strategy for one fit."""
@@ -116,6 +119,13 @@ class Trained:
     def fit_vertices(self) -> IntArray:
         """Vertices of the loss."""
         return np.flatnonzero(self.task.fit_mask)
+
+    @property
+    def members(self) -> list[Trained]:
+        """The members of an ensemble, each with the task as it saw it; a single model is its own."""
+        if not isinstance(self.model, EnsembleModel):
+            return [self]
+        return [Trained(*pair) for pair in zip(self.model.parts, self.model.views, strict=True)]
 
 
 def start_model(task: Task, method: Method, before: Trained | None, seed: int) -> Model:

@@ -39,6 +39,7 @@ from lgl_bench.runs.isolation.requests import (
     dump_weights,
     fitted,
     restored,
+    trained_again,
     use_threads,
     viewed,
 )
@@ -47,8 +48,9 @@ from lgl_bench.runs.orders import Done, Left, Order
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.scoring import Method, Trained
 from lgl_bench.strategies import EMPTY, Memory, strategies
+from lgl_bench.strategies.members import given_to, members_size, seal_members
 from lgl_bench.strategies.memory import dump_memory, parse_memory
-from lgl_bench.strategies.offers import Given, memory_size, offer, seal
+from lgl_bench.strategies.offers import Given
 from lgl_bench.training.model import Model, predict_once
 from lgl_bench.training.trainer import Fit
 
@@ -101,7 +103,7 @@ class _Work:
         preset = Preset("", chain.parameters, chain.training)
         detectors, thresholds = (tuple(map(parse, texts)) for texts in (order.detectors, order.thresholds))
         strategy = parse(chain.strategy.name) if chain.strategy.name else None
-        return Method(chain.backbone, chain.head, preset, detectors, thresholds, strategy)
+        return Method(chain.backbone, chain.head, preset, detectors, thresholds, strategy, chain.members)
 
     @cached_property
     def given(self) -> Given:
@@ -118,7 +120,7 @@ class _Work:
         strategy = self.order.unit.chain.strategy
         memory = EMPTY if left is None or left.memory is None else parse_memory(left.memory)
         earlier = None if left is None or not strategy.name else self._task(left.unit)
-        return Given(offer(task, earlier, memory, strategy.past, strategy.graph), memory)
+        return given_to(task, earlier, memory, strategy.past, strategy.graph, self.order.unit.chain.members)
 
     def _task(self, unit: Unit) -> Task:
         return self.tasks.tasks(self.order.unit.chain)[unit.index][0]
@@ -129,22 +131,20 @@ def _answer(work: _Work, on_epoch: Callable[[int, float], None] | None, ask: Ask
     order, chain, method = work.order, work.order.unit.chain, work.method
     before = None
     if order.before is not None and work.given_before is not None:
-        earlier = viewed(method, work.given_before.task.task, work.given_before, chain.seed)
-        before = Trained(restored(method, earlier, order.before.weights), earlier)
+        before = trained_again(method, order.before.weights, viewed(method, work.given_before, chain.seed))
     record = weights = memory = None
     if order.weights is None:
         model, year = fitted(method, work.given, before, chain.seed, chain.device, on_epoch)
         record, memory = _fit_record(work, year.fit, peak_memory_mb()), year.memory
         if year.fit.status != "ok":
             return Done(record)
-        weights, task = dump_weights(model), year.task
+        weights, now = dump_weights(model), Trained(model, year.task)
         record = _measured(record, work, memory)
     else:
-        task = viewed(method, work.given.task.task, work.given, chain.seed)
-        model = restored(method, task, order.weights)
-    answers = score_task(Trained(model, task), before, None, method, chain.seed, work.truth, ask)
+        now = trained_again(method, order.weights, viewed(method, work.given, chain.seed))
+    answers = score_task(now, before, None, method, chain.seed, work.truth, ask)
     kept = dump_memory(memory) if memory else None
-    row = _row(work, model) if order.matrix else None
+    row = _row(work, now.model) if order.matrix else None
     done = Done(record, weights, _table(work, answers), answers.failed, memory=kept, matrix=row)
     return replace(done, scoring_seconds=answers.seconds)
 
@@ -169,7 +169,7 @@ def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
     record = None if reply.fit is None else _fit_record(work, reply.fit, reply.peak_memory_mb)
     if record is not None and record.status != "ok":
         return Done(record)
-    memory = EMPTY if reply.memory is None else seal(_sent(reply.memory), work.given.task)
+    memory = EMPTY if reply.memory is None else _sent(reply.memory, work.given)
     record = None if record is None else _measured(record, work, memory)
     request = replace(request, weights=order.weights or reply.weights)
     assert reply.columns is not None and reply.confidence is not None
@@ -182,10 +182,10 @@ def _answer_elsewhere(work: _Work, ask: Ask) -> Done:
     return replace(done, scoring_seconds=answers.seconds)
 
 
-def _sent(memory: bytes) -> Memory:
-    """What the process of a plugin says its strategy keeps."""
+def _sent(memory: bytes, given: Given) -> Memory:
+    """What the process of a plugin says its strategy keeps, and no more."""
     try:
-        return parse_memory(memory)
+        return seal_members(parse_memory(memory), given)
     except DataError as error:
         raise PluginError(str(error)) from error
 
@@ -195,7 +195,7 @@ def _measured(record: FitRecord, work: _Work, memory: Memory) -> FitRecord:
     strategy = work.order.unit.chain.strategy
     if not strategy.name:
         return record
-    vertices, size = memory_size(memory, work.given.task, strategy.past)
+    vertices, size = members_size(memory, work.given, strategy.past)
     return record.but(memory_vertices=vertices, memory_mb=size / 2**20)
 
 

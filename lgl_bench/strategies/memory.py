@@ -88,12 +88,27 @@ EMPTY = Memory()
 
 def dump_memory(memory: Memory) -> bytes:
     """A memory as safetensors; the same arrays give the same bytes."""
+    # not ascontiguousarray: it gives a single number a dimension
+    parts = {name: np.asarray(one, order="C") for name, one in memory_arrays(memory).items()}
+    return bytes(safetensors.numpy.save(parts))
+
+
+def memory_arrays(memory: Memory) -> dict[str, npt.NDArray[Any]]:
+    """All of a memory as arrays, by the names they are stored under."""
     parts: dict[str, npt.NDArray[Any]] = {"vertices": memory.vertices, "labels": memory.labels}
     if memory.edges is not None:
         parts["edges"] = memory.edges
-    parts |= {f"{_OWN}{name}": memory.arrays[name] for name in sorted(memory.arrays)}
-    # not ascontiguousarray: it gives a single number a dimension
-    return bytes(safetensors.numpy.save({name: np.asarray(one, order="C") for name, one in parts.items()}))
+    return parts | {f"{_OWN}{name}": memory.arrays[name] for name in sorted(memory.arrays)}
+
+
+def memory_from(parts: Arrays) -> Memory:
+    """A memory from such arrays.
+
+    Raises:
+        KeyError: One that must be there is missing.
+    """
+    arrays = {name.removeprefix(_OWN): one for name, one in parts.items() if name.startswith(_OWN)}
+    return Memory(parts["vertices"], parts["labels"], parts.get("edges"), arrays)
 
 
 def parse_memory(data: bytes) -> Memory:
@@ -103,9 +118,7 @@ def parse_memory(data: bytes) -> Memory:
         DataError: They are none.
     """
     try:
-        parts = safetensors.numpy.load(data)
-        arrays = {name.removeprefix(_OWN): one for name, one in parts.items() if name.startswith(_OWN)}
-        memory = Memory(parts["vertices"], parts["labels"], parts.get("edges"), arrays)
+        memory = memory_from(safetensors.numpy.load(data))
     except Exception as error:  # the library has errors of its own, and names that are missing
         raise DataError(f"what a fit remembers cannot be read: {error}") from error
     if not is_ordered(memory):

@@ -18,10 +18,20 @@ from lgl_bench.strategies.memory import ORDER, is_ordered
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a fit is given: its task as it is offered, and what the last fit left."""
+    """What a fit is given: its task as it is offered, and what the last fit left.
+
+    Attributes:
+        others: What the further members of an ensemble are given.
+    """
 
     task: FitTask
     memory: Memory = EMPTY
+    others: tuple[Given, ...] = ()
+
+    @property
+    def members(self) -> tuple[Given, ...]:
+        """What each member is given; this alone if the model is a single one."""
+        return (replace(self, others=()), *self.others)
 
     def view(self, strategy: Strategy, seed: int) -> tuple[Task, FloatArray | None]:
         """The task with the strategy's loss, and the weights of its vertices with a mean of 1; None if all are alike.

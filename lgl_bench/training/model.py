@@ -100,10 +100,11 @@ class Model(nn.Module):
 
 def predict_once(model: Model, graph: Graph) -> IntArray:
     """Predicted classes of a graph that is not asked for again: what was not remembered before is not remembered."""
-    remembered = identity(graph) in model._answers
+    parts = [part for part in model.modules() if isinstance(part, Model)]  # an ensemble has several
+    new = [part for part in parts if identity(graph) not in part._answers]
     predicted = model.predict(graph)
-    if not remembered:
-        del model._answers[identity(graph)]
+    for part in new:
+        part._answers.pop(identity(graph), None)
     return predicted
 
 

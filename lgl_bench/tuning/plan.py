@@ -10,6 +10,7 @@ from pathlib import Path
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.grammar import plugin_name
+from lgl_bench.core.members import members_of
 from lgl_bench.detectors import detectors as all_detectors
 from lgl_bench.detectors import head_of
 from lgl_bench.plans.backbone_settings import resolve_backbone
@@ -102,7 +103,10 @@ def plan_tuning(
     cut = {key: validation_part(stream) for key, stream in opened.items()}
     specs = _specs(axes, cut, effort, metric, load_presets(out) if out.exists() else None)
     if not specs:
-        raise UsageError("good(auto) chooses its detector and alpha while it runs; name a detector to tune")
+        raise UsageError(
+            "good(auto) chooses its detector and alpha while it runs, and an ensemble is tuned by what it wraps; name "
+            "a detector to tune"
+        )
     place = storage or f"sqlite:///{(out.parent / 'tuning.db').resolve()}"
     return Tuning(specs, cut, stand_ins, out, name, place, prune)
 
@@ -150,13 +154,18 @@ def _strategies(
 
 
 def _by_head(axes: Suite, stream: str, setting: ProtocolSetting, backbone: str) -> dict[str, tuple[Candidates, ...]]:
-    """Detectors by head; `good(auto)` chooses while it runs and is left out."""
+    """Detectors by head, without `good(auto)`, which chooses while it runs, and without ensembles.
+
+    The members of an ensemble are fitted with what is found for a single model.
+    """
     heads: dict[str, tuple[Candidates, ...]] = {}
     split = setting.build().split
     for text in suited_texts(axes, backbone):
         if parse(text) == parse("good(auto)"):
             continue
         found = candidates(text, stream, split, backbone)
+        if members_of(found.plain) > 1:
+            continue
         head = head_of(build(parse(found.plain), all_detectors))
         if found not in heads.get(head, ()):
             heads[head] = (*heads.get(head, ()), found)

@@ -26,6 +26,7 @@ NOT_APPLICABLE = {
     "draws what it grades": "no resampling kernel",
     "trains without the test graph": "its track is transductive",
     "remembers no more labels than its size": "no size",
+    "reads no more than the probabilities it declares": "declares that it reads more",
 }
 POOLED = "not task by task"
 

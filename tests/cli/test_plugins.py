@@ -18,7 +18,7 @@ NAMES = {
     "detectors": {
         *("msp", "max-logit", "entropy", "energy", "odin", "react", "mahalanobis", "knn", "isomax+", "doc", "gdoc"),
         *("genodin", "distmax", "random", "degree", "recency", "good", "propagate", "gnnsafe", "vim", "ash", "scale"),
-        *("fdbd", "nnguide", "she", "kl-matching", "gen", "rmds", "mc-dropout", "grasp"),
+        *("fdbd", "nnguide", "she", "kl-matching", "gen", "rmds", "mc-dropout", "grasp", "ensemble"),
         *("logitnorm", "nodesafe", "gkde", "gpn", "oodgat", "openwgl"),
     },
     "thresholds": {"naive", "gdoc", "openwgl", "open-wrf", "quantile", "conformal", "oracle"},

@@ -45,9 +45,13 @@ def measured(name, monkeypatch):
     return "one pass" if calls["forward"] or calls["body"] else "none"
 
 
-@pytest.mark.parametrize("name", [name for name in detectors.names() if name != "genodin"])
+@pytest.mark.parametrize("name", [name for name in detectors.names() if name not in ("ensemble", "genodin")])
 def test_the_cost_that_is_declared_is_what_scoring_does(name, monkeypatch):
     assert detectors.get(name).cost == measured(name, monkeypatch)
+
+
+def test_an_ensemble_costs_fits_of_its_own():
+    assert detectors.get("ensemble").cost == "several fits"
 
 
 def test_genodin_costs_a_gradient_unless_the_step_it_chose_is_none(monkeypatch):

@@ -67,7 +67,7 @@ def test_the_chosen_parameters_are_the_best_on_the_validation_task(engines, carr
     means = {}
     for candidate in row.candidates:
         found = []
-        for chain in result.plan.chains_of(row, "softmax"):
+        for chain in result.plan.chains_of(row, row.candidates[0]):
             answered = reader.answered(result.plan.units[chain][0])
             found.append(auroc(answered.new, answered.columns.novelty(candidate.base)).value)
         means[candidate.base] = np.mean(found)

@@ -7,7 +7,7 @@ script registered it and no other process can load it, in this one, on a copy of
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ from lgl_bench.core.errors import LglBenchError, PluginError, reason_of
 from lgl_bench.core.guard import preserved_state
 from lgl_bench.core.processes import peak_memory_mb
 from lgl_bench.core.registry import PluginFile, Registry
-from lgl_bench.core.seeds import derive
+from lgl_bench.core.seeds import derive, member_seed
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Task
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
@@ -30,11 +30,13 @@ from lgl_bench.kernels.threads import set_thread_count, thread_count
 from lgl_bench.runs.isolation.packing import copied
 from lgl_bench.runs.scoring import Method, Part, PartAnswers, Trained, calibration_of, names_in, score_part, start_model
 from lgl_bench.strategies import strategies
+from lgl_bench.strategies.members import pooled
 from lgl_bench.strategies.memory import dump_memory
 from lgl_bench.strategies.offers import Given
 from lgl_bench.thresholds import thresholds
+from lgl_bench.training.ensemble import EnsembleModel, build_members
 from lgl_bench.training.lifelong import YearFit, fit_year, strategy_seed
-from lgl_bench.training.model import Model, build_model
+from lgl_bench.training.model import Model
 from lgl_bench.training.trainer import Fit
 
 
@@ -55,6 +57,8 @@ class Request:
         kernels: That compute; "" for those of this process.
         given: What the strategy of the task is offered, if the model is only there; then `task` is that offer.
         before_given: The same for the task before.
+        views: Without an offer, the task as the further members of an ensemble saw it.
+        before_views: The same for the task before.
     """
 
     method: Method
@@ -69,6 +73,8 @@ class Request:
     kernels: str = ""
     given: Given | None = None
     before_given: Given | None = None
+    views: tuple[Task, ...] = ()
+    before_views: tuple[Task, ...] = ()
 
     def of(self, part: Part) -> Request:
         """The same model asked for a part."""
@@ -77,7 +83,8 @@ class Request:
     def on(self, graph: Graph) -> Request:
         """The same model asked for the classes of another graph's vertices."""
         task = replace(self.task, test=graph, scored=np.arange(graph.num_vertices))
-        return replace(self, part=None, task=task, given=None, before=None, before_given=None)
+        alone = replace(self, part=None, task=task, given=None, before=None, before_given=None)
+        return replace(alone, views=(), before_views=())
 
     def plugins(self) -> Iterator[tuple[Registry[Any], str]]:
         """Every plugin it takes, with where that is registered."""
@@ -143,12 +150,15 @@ def _answer(request: Request) -> Reply:
     method, seed = request.method, request.seed
     before = None
     if request.before is not None:
-        earlier = viewed(method, request.before[0], request.before_given, seed)
-        before = Trained(restored(method, *request.before), earlier)
+        task, weights = request.before
+        given = request.before_given
+        views = [task, *request.before_views] if given is None else viewed(method, given, seed)
+        before = trained_again(method, weights, views)
     if request.weights is None:
         return _fit(request, before)
-    task = viewed(method, request.task, request.given, seed)
-    now = Trained(restored(method, task, request.weights), task)
+    views = [request.task, *request.views] if request.given is None else viewed(method, request.given, seed)
+    now = trained_again(method, request.weights, views)
+    task = now.task
     if request.part is None:
         return _predict(now.model, task)
     # A plugin that draws from global random numbers draws the same ones whatever ran before it.
@@ -190,16 +200,26 @@ def dump_weights(model: Model) -> bytes:
 def restored(method: Method, task: Task, weights: bytes) -> Model:
     """The model of a task with the weights it had."""
     features = task.train.graph.features.shape[1]
-    model = build_model(method.backbone, method.head, features, task.known, method.preset.backbone)
+    shape = method.backbone, method.head, features, task.known, method.preset.backbone
+    model = build_members(method.members, *shape)
     model.load_state_dict(safetensors.torch.load(weights))
     return model.eval()
 
 
-def viewed(method: Method, task: Task, given: Given | None, seed: int) -> Task:
-    """A task as its strategy saw it; without an offer it is that already."""
-    if given is None:
-        return task
-    return given.view(method.build_strategy(), strategy_seed(seed, task))[0]
+def trained_again(method: Method, weights: bytes, views: Sequence[Task]) -> Trained:
+    """A model with the weights it had, and what it was trained on: a view of the task for every member, if known."""
+    model = restored(method, views[0], weights)
+    if isinstance(model, EnsembleModel) and len(views) == method.members:
+        model.views = tuple(views)
+    return Trained(model, views[0])
+
+
+def viewed(method: Method, given: Given, seed: int) -> list[Task]:
+    """A task as its strategy saw it, for every member; one of a single model."""
+    return [
+        one.view(method.build_strategy(), strategy_seed(member_seed(seed, number), one.task.task))[0]
+        for number, one in enumerate(given.members)
+    ]
 
 
 def fitted(
@@ -210,7 +230,43 @@ def fitted(
     device: str = "cpu",
     on_epoch: Callable[[int, float], None] | None = None,
 ) -> tuple[Model, YearFit]:
-    """A model fitted to what its strategy takes of a task, afresh or from where another one ended."""
+    """A model fitted to what its strategy takes of a task, afresh or from where another one ended.
+
+    The members of an ensemble are fitted one after the other, each as a run with its seed would fit it on this task.
+    One that does not end well is the end of all.
+    """
+    if method.members == 1:
+        return _fitted(method, given, before, seed, device, on_epoch)
+    models, years = [], []
+    for number, own in enumerate(given.members):
+        earlier = None if before is None else before.members[number]
+        model, year = _fitted(method, own, earlier, member_seed(seed, number), device, on_epoch)
+        models.append(model)
+        years.append(year)
+        if year.fit.status != "ok":
+            break
+    whole = EnsembleModel(models)
+    whole.views = tuple(year.task for year in years)
+    memory = pooled([year.memory for year in years])
+    return whole, YearFit(years[0].task, joint_fit([year.fit for year in years]), memory)
+
+
+def joint_fit(fits: Sequence[Fit]) -> Fit:
+    """What became of members that were fitted one after the other: the last one says how it ended."""
+    last = fits[-1]
+    reason = f"member {len(fits) - 1}: {last.reason}" if last.reason else ""
+    loss = sum(fit.loss for fit in fits) / len(fits)
+    return Fit(last.status, reason, sum(fit.epochs for fit in fits), loss, sum(fit.seconds for fit in fits))
+
+
+def _fitted(
+    method: Method,
+    given: Given,
+    before: Trained | None,
+    seed: int,
+    device: str,
+    on_epoch: Callable[[int, float], None] | None,
+) -> tuple[Model, YearFit]:
     strategy = method.build_strategy()
     task = given.task.task
     model = start_model(task, method, before if strategy.warm else None, seed)

@@ -26,7 +26,7 @@ def only(plan: Plan, detectors: Sequence[str]) -> Plan:
     bases: dict[object, set[str]] = {}
     for row in rows:
         for candidate in row.candidates:
-            for chain in plan.chains_of(row, candidate.head):
+            for chain in plan.chains_of(row, candidate):
                 bases.setdefault(chain, set()).add(candidate.base)
     return replace(
         plan,

@@ -216,9 +216,7 @@ def _check_parameters(plan: Plan) -> None:
     tuned = {
         (row.stream, row.backbone, candidate.head) for row in plan.rows if row.tuned for candidate in row.candidates
     }
-    needed = {
-        chain for row in plan.rows for candidate in row.candidates for chain in plan.chains_of(row, candidate.head)
-    }
+    needed = {chain for row in plan.rows for candidate in row.candidates for chain in plan.chains_of(row, candidate)}
     for chain in plan.units:
         where = f"plan.json: the chain of {chain.shown_backbone} with {chain.head} on {chain.stream}, seed {chain.seed}"
         if chain not in needed:

@@ -207,8 +207,8 @@ class _ChainRescoring:
         name = memory_file(before.key)
         if name not in self.loaded.bundle:
             return Left(before, None)
-        stream = self.loaded.streams[before.chain.stream]
-        return Left(before, read_memory(self.loaded.bundle.folder / name, name, before.time, stream))
+        stream, members = self.loaded.streams[before.chain.stream], before.chain.members
+        return Left(before, read_memory(self.loaded.bundle.folder / name, name, before.time, stream, members))
 
     def _status(self, key: str) -> str | None:
         record = self.store.fit(key)
@@ -248,8 +248,8 @@ def _is_whole(row: MethodRow, plan: Plan, found: Rescored, store: RunStore) -> b
     bases = {candidate.base for candidate in row.candidates}
     if not all(built_in(detectors, text) for text in (row.detector, *bases)):
         return False
-    for head in {candidate.head for candidate in row.candidates}:
-        for unit in (unit for chain in plan.chains_of(row, head) for unit in plan.units[chain]):
+    for candidate in {candidate.fit_kind: candidate for candidate in row.candidates}.values():
+        for unit in (unit for chain in plan.chains_of(row, candidate) for unit in plan.units[chain]):
             record = store.fit(unit.key)
             if record is None or (record.status != "skipped" and unit.key not in found.units):
                 return False

@@ -11,10 +11,11 @@ import torch
 from lgl_bench.core.errors import DataError, LglBenchError
 from lgl_bench.core.types import IntArray
 from lgl_bench.plans.fits import ChainSpec
-from lgl_bench.strategies.memory import parse_memory
+from lgl_bench.strategies.members import separated
+from lgl_bench.strategies.memory import Memory, parse_memory
 from lgl_bench.streams.stream import Stream
 from lgl_bench.submissions.bundle.layout import MIB, BundleError
-from lgl_bench.training.model import build_model
+from lgl_bench.training.ensemble import build_members
 
 _MAX_PARAMETER = 10_000
 """No width, depth or number of attention heads is larger: a model of a billion layers would never be built."""
@@ -52,7 +53,7 @@ def read_weights(path: Path, name: str, chain: ChainSpec, known: IntArray, featu
     return data
 
 
-def read_memory(path: Path, name: str, time: int, stream: Stream) -> bytes:
+def read_memory(path: Path, name: str, time: int, stream: Stream, members: int = 1) -> bytes:
     """What the strategy of a fit kept: vertices of the stream before a year, with their own labels.
 
     Args:
@@ -60,12 +61,19 @@ def read_memory(path: Path, name: str, time: int, stream: Stream) -> bytes:
         name: What the file is called in messages.
         time: The year that was scored with the fit.
         stream: Of the reviewer.
+        members: Of an ensemble, each with a memory of its own.
     """
     data = path.read_bytes()
     try:
-        memory = parse_memory(data)
+        memories = separated(parse_memory(data), members)
     except DataError as error:
         raise BundleError(f"{name}: {ascii(str(error))[:300]}") from error
+    for memory in memories:
+        _check_memory(memory, name, time, stream)
+    return data
+
+
+def _check_memory(memory: Memory, name: str, time: int, stream: Stream) -> None:
     places = [memory.vertices] if memory.edges is None else [memory.vertices, memory.edges.ravel()]
     there = int((stream.born < time).sum())
     if any(len(one) and not (one.min() >= 0 and one.max() < there) for one in places):
@@ -73,7 +81,6 @@ def read_memory(path: Path, name: str, time: int, stream: Stream) -> bytes:
     labelled = memory.labels >= 0
     if (stream.labels[memory.vertices[labelled]] != memory.labels[labelled]).any():
         raise BundleError(f"{name}: it remembers labels that are not those of the stream")
-    return data
 
 
 def _shapes(name: str, chain: ChainSpec, known: IntArray, features: int) -> dict[str, tuple[torch.Size, torch.dtype]]:
@@ -83,7 +90,8 @@ def _shapes(name: str, chain: ChainSpec, known: IntArray, features: int) -> dict
             raise BundleError(f"{name}: {parameter} = {value} of its backbone; at most {_MAX_PARAMETER:,} is built")
     try:
         with torch.device("meta"):
-            model = build_model(chain.backbone, chain.head, features, known, chain.parameters)
+            shape = chain.backbone, chain.head, features, known, chain.parameters
+            model = build_members(chain.members, *shape)
     except (LglBenchError, ArithmeticError, RuntimeError, TypeError, ValueError) as error:
         raise BundleError(f"{name}: its model cannot be built: {error}") from error
     return {tensor: (value.shape, value.dtype) for tensor, value in model.state_dict().items()}
