@@ -42,7 +42,7 @@ def test_a_prototype_head_reads_changed_embeddings_without_a_last_layer():
 @pytest.mark.parametrize("outer", ["react", "ash", "scale"])
 @pytest.mark.parametrize("inner", ["odin", "good(odin)", "mc-dropout", "propagate(mc-dropout)", "react(genodin)"])
 def test_what_does_not_read_outputs_alone_cannot_be_wrapped(outer, inner):
-    with pytest.raises(UsageError, match="cannot wrap .*: it computes gradients of the input, or passes of its own"):
+    with pytest.raises(UsageError, match="cannot wrap .*: it computes gradients of the input, passes of its own, or"):
         build(parse(f"{outer}({inner})"), detectors)
 
 
