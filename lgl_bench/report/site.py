@@ -10,7 +10,7 @@ from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.grammar import without_values
 from lgl_bench.leaderboard.table.names import BOARD_FILE
-from lgl_bench.report.data.metrics import METRICS
+from lgl_bench.report.data.metrics import METRICS, tooltip
 from lgl_bench.report.data.names import slug
 from lgl_bench.report.data.notices import notices, runs_of
 from lgl_bench.report.data.rows import Place, ShownRow, report_rows
@@ -21,6 +21,7 @@ from lgl_bench.report.pages.method import Places, references, standings
 from lgl_bench.report.panels.cost import cost_panel
 from lgl_bench.report.panels.critical import critical_panel
 from lgl_bench.report.panels.delay import delay_panel
+from lgl_bench.report.panels.detectors import detector_panel
 from lgl_bench.report.panels.over_time import curve_table, leaders_panel
 from lgl_bench.report.panels.panel import Panel
 from lgl_bench.report.panels.strategies import strategy_curves_panel, strategy_panel, year_grid_panel
@@ -114,6 +115,7 @@ class _Site:
     def _figures(self) -> None:
         panels = [
             leaders_panel([(place.label, self._of(place)) for place in self.places], "leaders"),
+            detector_panel(self.rows),
             cost_panel(self.rows),
             *self._strategies(),
             alpha_panel(self.rows),
@@ -134,7 +136,7 @@ class _Site:
         from lgl_bench.report.pages.boards import boards
 
         rows = [row for row in self.rows if row.place.stream == name]
-        panels = stream_panels(facts, slug(name))
+        panels = [*stream_panels(facts, slug(name)), detector_panel(rows, f"{slug(name)}-detectors")]
         panels.append(
             leaders_panel([(p.label, self._of(p)) for p in self.places if p.stream == name], f"{slug(name)}-leaders")
         )
@@ -195,7 +197,7 @@ def _templates() -> Any:
         raise UsageError("--html needs jinja2; install it with: pip install 'lgl-bench[report]'") from error
     from markupsafe import Markup
 
-    from lgl_bench.report.pages.boards import NOT_ABOVE_FLOOR, amount, standing_in_words, tooltip
+    from lgl_bench.report.pages.boards import NOT_ABOVE_FLOOR, amount, standing_in_words
 
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),

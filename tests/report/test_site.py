@@ -111,7 +111,7 @@ def test_no_table_for_download_holds_a_formula(tmp_path):
 def test_an_empty_store_makes_a_page_that_says_so(tmp_path):
     site = _site(tmp_path, pd.DataFrame())
     assert "There are no rows to show" in _read(site / "index.html")
-    assert _read(site / "figures.html").count('class="notice"') == 6
+    assert _read(site / "figures.html").count('class="notice"') == 7
 
 
 def test_a_run_that_has_not_ended_makes_a_page_that_says_so(tmp_path):
@@ -174,7 +174,7 @@ def test_the_page_of_a_method_gives_its_reference_its_curve_and_where_it_wins(tm
 def test_the_page_of_a_stream_shows_growth_classes_and_homophily_where_it_can_be_loaded(tmp_path):
     site = _site(tmp_path, year_frame(streams=["dblp-easy-twin", "nowhere"]))
     text = _read(next((site / "streams").glob("dblp-easy-twin-*.html")))
-    assert text.count('class="chart"') == 4
+    assert text.count('class="chart"') == 4 and text.count('class="chart natural"') == 1
     absent = _read(next((site / "streams").glob("nowhere-*.html")))
     assert "is not available" in absent and absent.count('class="chart"') == 1
 

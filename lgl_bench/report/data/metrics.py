@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lgl_bench.leaderboard.table.schema import Figures
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -93,3 +95,17 @@ DECISIONS: tuple[str, ...] = (
     "micro_f1",
     "accuracy",
 )
+
+
+def tooltip(figure: Figures) -> str:
+    """A metric in words."""
+    if figure.mean is None:
+        return f"undefined: {figure.reason}"
+    parts = [f"{figure.mean:.4f}"]
+    if figure.lo is not None and figure.hi is not None:
+        parts.append(f"95 % interval {figure.lo:.4f} to {figure.hi:.4f}")
+    for count, what in ((figure.n_seeds, "seed"), (figure.n_years, "year or fold")):
+        if count is not None:
+            plural = what.replace("year or fold", "years or folds") if count != 1 else what
+            parts.append(f"{count} {plural + 's' if count != 1 and what == 'seed' else plural}")
+    return ", ".join(parts)

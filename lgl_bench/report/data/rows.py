@@ -24,6 +24,7 @@ from lgl_bench.leaderboard.table.rows import figures
 from lgl_bench.leaderboard.table.schema import PLACE, VARIANT, Figures
 from lgl_bench.metrics.ranks import ranks_by
 from lgl_bench.report.data.curves import Curve, curves_of
+from lgl_bench.report.data.distinct import telling
 from lgl_bench.report.data.metrics import DECISIONS, METRICS
 from lgl_bench.report.data.names import slug
 from lgl_bench.report.data.sources import ReportInput
@@ -170,19 +171,27 @@ def _in_order(row: ShownRow) -> tuple[Any, ...]:
     return *place, row.rank is None, row.rank or 0, row.standing != BEST, row.detector, row.backbone, row.strategy
 
 
+_SAID = tuple(PLACE.index(name) for name in ("suite", "split", "track", "protocol"))
+"""What is said of a place without the name of the column, and before anything else."""
+_USUAL = "inductive"
+
+
 def _places(sources: Sequence[ReportInput]) -> dict[tuple[str, ...], Place]:
     """Places with labels: the stream, and whatever else distinguishes it from other places on that stream."""
     keys = {key for source in sources for key in source.board[list(PLACE)].itertuples(index=False, name=None)}
     at = PLACE.index("stream")
+    order = (*_SAID, *(i for i in range(len(PLACE)) if i not in (*_SAID, at)))
     found = {}
     for key in keys:
         rivals = [other for other in keys if other[at] == key[at]]
-        differs = [i for i in range(len(PLACE)) if len({other[i] for other in rivals}) > 1]
-        parts = [f"{PLACE[i].replace('_', ' ')} {key[i][:12] or 'none'}" for i in differs]
-        if len(differs) == 1 and PLACE[differs[0]] == "split":
-            parts = [key[differs[0]]]
+        # The oracle's rows are a place of their own, which says so; the others need not say that they are not.
+        parts = [_said(i, key[i]) for i in telling(rivals, order) if key[i] != _USUAL]
         found[key] = Place(key, " · ".join([key[at], *parts]))
     return found
+
+
+def _said(at: int, cell: str) -> str:
+    return cell if at in _SAID and cell else f"{PLACE[at].replace('_', ' ')} {cell[:12] or 'none'}"
 
 
 def _row(

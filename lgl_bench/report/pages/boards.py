@@ -14,7 +14,7 @@ from lgl_bench.leaderboard.compare.standing import BEHIND, BEST, INCONCLUSIVE, T
 from lgl_bench.leaderboard.table.schema import Figures
 from lgl_bench.leaderboard.table.text import NOT_IN_TABLE
 from lgl_bench.metrics import metrics as registry
-from lgl_bench.report.data.metrics import DECISIONS, DETECTION, LIFELONG, METRICS, Shown
+from lgl_bench.report.data.metrics import DECISIONS, DETECTION, LIFELONG, METRICS, Shown, tooltip
 from lgl_bench.report.data.names import values
 from lgl_bench.report.data.rows import Place, ShownRow
 from lgl_bench.report.svg.marks import interval, spark
@@ -177,20 +177,6 @@ def cell(figure: Figures, low: float = 0.0, high: float = 1.0) -> ShownMetric:
         return ShownMetric("–", "", Markup(""), "", figure.reason)
     drawn = Markup(interval(figure.mean, figure.lo, figure.hi, low, high))
     return ShownMetric(f"{figure.mean:.3f}", f"{figure.mean:.6g}", drawn, tooltip(figure), "")
-
-
-def tooltip(figure: Figures) -> str:
-    """A metric in words."""
-    if figure.mean is None:
-        return f"undefined: {figure.reason}"
-    parts = [f"{figure.mean:.4f}"]
-    if figure.lo is not None and figure.hi is not None:
-        parts.append(f"95 % interval {figure.lo:.4f} to {figure.hi:.4f}")
-    for count, what in ((figure.n_seeds, "seed"), (figure.n_years, "year or fold")):
-        if count is not None:
-            plural = what.replace("year or fold", "years or folds") if count != 1 else what
-            parts.append(f"{count} {plural + 's' if count != 1 and what == 'seed' else plural}")
-    return ", ".join(parts)
 
 
 def amount(value: float | None, digits: int = 0) -> str:

@@ -20,6 +20,7 @@ class Panel:
         table: What was drawn.
         empty: Why there is nothing to draw.
         wide: Whether its charts need the whole width.
+        maps: Whether its charts are heat maps, which keep their size.
     """
 
     name: str
@@ -29,3 +30,4 @@ class Panel:
     table: Table | None = None
     empty: str = ""
     wide: bool = False
+    maps: bool = False

@@ -15,8 +15,8 @@ from lgl_bench.report.data.strategies import StrategyRows, YearGrid, is_end, str
 from lgl_bench.report.data.tables import Table
 from lgl_bench.report.panels.over_time import axes_of, curve_table, dots
 from lgl_bench.report.panels.panel import Panel
-from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart, svg
-from lgl_bench.report.svg.elements import tag, text
+from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
+from lgl_bench.report.svg.heat import HeatCell, HeatGrid, heat_map
 
 NO_STRATEGIES = "The rows do not differ in their strategy; 'lgl-bench run --suite lifelong' runs them all."
 
@@ -144,26 +144,15 @@ def year_grid_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) ->
 
 
 def _heat_map(grid: YearGrid) -> Chart:
-    title = f"{grid.label}: {grid.strategy}"
-    left, top, room = 46.0, 8.0, 340.0
-    step = room / max(len(grid.evaluated), len(grid.trained))
-    height = top + step * len(grid.trained) + 38
-    parts = [tag("title", text(title)), tag("desc", text(f"Accuracy of {len(grid.trained)} models on every year."))]
+    step = 340.0 / max(len(grid.evaluated), len(grid.trained))
+    cells = {}
     for i, year in enumerate(grid.trained):
         for j, other in enumerate(grid.evaluated):
             value = float(grid.values[i, j])
-            if np.isnan(value):
-                continue
-            tooltip = tag("title", text(f"trained up to {year}, on {other}: accuracy {value:.3f}"))
-            where = {"x": left + step * j, "y": top + step * i, "width": step, "height": step}
-            own = " own" if year == other else ""
-            parts.append(tag("rect", tooltip, **where, class_=f"heat{own}", fill_opacity=f"{value:.2f}"))
-    below = top + step * len(grid.trained)
-    every = -(-len(grid.evaluated) // 6)
-    for j in range(0, len(grid.evaluated), every):
-        parts.append(tag("text", text(grid.evaluated[j]), x=left + step * (j + 0.5), y=below + 14, class_="tick mid"))
-    for i in range(0, len(grid.trained), every):
-        y = top + step * (i + 0.5) + 4
-        parts.append(tag("text", text(grid.trained[i]), x=left - 6, y=y, class_="tick end"))
-    parts.append(tag("text", text("year of the vertices"), x=left + room / 2, y=below + 31, class_="name mid"))
-    return Chart(title, svg(left + room + 14, height, *parts))
+            if not np.isnan(value):
+                tooltip = f"trained up to {year}, on {other}: accuracy {value:.3f}"
+                cells[i, j] = HeatCell(tooltip, value, css="own" if year == other else "")
+    rows, columns = ([str(year) for year in years] for years in (grid.trained, grid.evaluated))
+    drawn = HeatGrid(rows, columns, cells, "year of the vertices", step, step, -(-len(columns) // 6))
+    described = f"Accuracy of {len(rows)} models on every year."
+    return heat_map(f"{grid.label}: {grid.strategy}", described, drawn, fills=True)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lgl_bench.report.svg.elements import Scale, label, log_ticks, marker, path, tag, text, ticks
+from lgl_bench.report.svg.elements import Scale, cut, label, log_ticks, marker, path, tag, text, ticks
 
 WIDTH, HEIGHT = 400.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 14.0, 40.0
 COLOURS = 7
+BROAD = 470.0
 _MARKED = 40
 
 
@@ -39,11 +40,17 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A drawing with its legend: a small drawing and a name for each series."""
+    """A drawing with its legend: a small drawing and a name for each series; `width` if it keeps its size."""
 
     title: str
     svg: str
     legend: tuple[tuple[str, str], ...] = ()
+    width: float = 0.0
+
+    @property
+    def broad(self) -> bool:
+        """Whether it needs more than a column of the page."""
+        return self.width > BROAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,7 @@ def _x_ticks(xs: Scale, axes: Axes) -> list[tuple[float, str]]:
     if axes.names:
         every = -(-len(axes.names) // 9)
         longest = max(3, 52 // min(len(axes.names), 9))
-        return [(at, _cut(name, longest)) for at, name in enumerate(axes.names) if at % every == 0]
+        return [(at, cut(name, longest)) for at, name in enumerate(axes.names) if at % every == 0]
     if axes.log_x:
         return [(value, label(value)) for value in log_ticks(xs.low, xs.high)]
     found = ticks(xs.low, xs.high, 6)
@@ -157,10 +164,6 @@ def _x_ticks(xs: Scale, axes: Axes) -> list[tuple[float, str]]:
         found = sorted({float(round(value)) for value in found if xs.low <= round(value) <= xs.high})
         return [(value, str(int(value))) for value in found]
     return [(value, label(value)) for value in found]
-
-
-def _cut(name: str, longest: int) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def _mark(xs: Scale, at: float, tooltip: str) -> str:

@@ -99,6 +99,24 @@ def label(value: float) -> str:
     return f"{value:.3g}"
 
 
+def cut(name: str, longest: int) -> str:
+    """A name with at most so many signs.
+
+    >>> cut("good(energy)", 8), cut("msp", 8)
+    ('good(en…', 'msp')
+    """
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def width_of(words: str) -> float:
+    """About how wide words are in a drawing: nobody knows the fonts of those who look at it.
+
+    >>> width_of("msp") < width_of("good(msp)") < 9 * 8
+    True
+    """
+    return 6.3 * len(words)
+
+
 def path(points: Sequence[tuple[float, float]], close: bool = False) -> str:
     """The `d` of a line through points."""
     whole = " ".join(f"{'L' if at else 'M'}{short(x)} {short(y)}" for at, (x, y) in enumerate(points))

@@ -42,3 +42,12 @@ def test_rows_of_two_splits_are_told_apart_by_the_label_of_their_place(tmp_path)
     other = write_run(tmp_path / "other", year_frame(split="planetoid"))
     labels = {row.place.label for row in report_rows(read_sources([one, other]))}
     assert labels == {"dblp-easy-twin · 60-20-20", "dblp-easy-twin · planetoid"}
+
+
+def test_a_place_says_no_more_than_distinguishes_it(tmp_path):
+    one = write_run(tmp_path / "one", year_frame(suite="first", suite_version=1, thresholds=["", "oracle"]))
+    other = write_run(tmp_path / "other", year_frame(suite="second", suite_version=2, thresholds=[""]))
+    years = year_frame(suite="first", suite_version=1, thresholds=["oracle"], track="upper bound")
+    bound = write_run(tmp_path / "bound", years)
+    labels = {row.place.label for row in report_rows(read_sources([one, other, bound]))}
+    assert labels == {"dblp-easy-twin · first", "dblp-easy-twin · second", "dblp-easy-twin · first · upper bound"}
