@@ -38,10 +38,6 @@ def list_(kind: str, as_json: bool) -> None:
     """List what is registered: backbones, heads, strategies, detectors, thresholds, protocols or metrics."""
     registry = registries()[kind]
     rows = [{"name": name, **_about(registry.get(name))} for name in registry.names()]
-    for row in rows:
-        if kind == "backbones" and registry.is_built_in(row["name"]):
-            # One file each, which begins with what the network is.
-            row["about"] = (inspect.getdoc(inspect.getmodule(registry.get(row["name"]))) or "").split("\n")[0]
     rows += [
         {"name": name, "parameters": {}, "about": f"broken: {reason}"} for name, reason in registry.broken().items()
     ]

@@ -93,12 +93,7 @@ def plan_tuning(
     effort = effort_of(budget, seeds, search, trials)
     check_suited(axes)
     check_target(out, name)
-    for backbone in axes.backbones:
-        if resolve_backbone(backbone).given:
-            raise UsageError(
-                f"'{backbone}': backbones are tuned by name, and a run puts what an expression gives in the place of "
-                f"what was tuned; give --backbone {plugin_name(backbone)}"
-            )
+    _check_backbones(axes.backbones)
     opened, stand_ins = open_streams(axes.streams, data_dir, real_only=real_only, offline=offline)
     cut = {key: validation_part(stream) for key, stream in opened.items()}
     specs = _specs(axes, cut, effort, metric, load_presets(out) if out.exists() else None)
@@ -109,6 +104,15 @@ def plan_tuning(
         )
     place = storage or f"sqlite:///{(out.parent / 'tuning.db').resolve()}"
     return Tuning(specs, cut, stand_ins, out, name, place, prune)
+
+
+def _check_backbones(names: Sequence[str]) -> None:
+    for backbone in names:
+        if resolve_backbone(backbone).given:
+            raise UsageError(
+                f"'{backbone}': backbones are tuned by name, and a run puts what an expression gives in the place of "
+                f"what was tuned; give --backbone {plugin_name(backbone)}"
+            )
 
 
 def _specs(

@@ -193,7 +193,7 @@ def test_one_backbone_with_several_parameters_has_rows_and_fits_of_its_own(plan)
     # On this stream the preset has two layers too: the rows of the plain name must not mix with those of layers=2.
     made = plan("gcn", "gcn(layers=2)", "gcn(layers=3)")
     assert shown(made) == ["gcn", "gcn(layers=2)", "gcn(layers=3)"]
-    chains = [made.chains_of(row, row.head) for row in made.rows if row.detector == "msp"]
+    chains = [made.chains_of(row, row.candidates[0]) for row in made.rows if row.detector == "msp"]
     assert [[chain.given for chain in one] for one in chains] == [[()], [(("layers", 2),)], [(("layers", 3),)]]
     assert len({unit.key for unit in made.all_units}) == len(made.all_units)
 
@@ -223,7 +223,7 @@ def test_a_sweep_goes_beside_what_is_given(plan, tmp_path):
     made = plan("gcn(layers=3)", suite=suite)
     assert shown(made) == ["gcn(dropout=0,hidden=8,layers=3)", "gcn(dropout=0,hidden=16,layers=3)"]
     assert [(one.parameters["hidden"], one.parameters["layers"]) for one in made.units] == [(8, 3), (16, 3)]
-    assert [len(made.chains_of(row, "softmax")) for row in made.rows if row.detector == "msp"] == [1, 1]
+    assert [len(made.chains_of(row, row.candidates[0])) for row in made.rows if row.detector == "msp"] == [1, 1]
     assert [made.shown_backbone(chain) for chain in made.units] == shown(made)
     assert len(shown(made, "random")) == 1
 
