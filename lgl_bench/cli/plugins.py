@@ -29,6 +29,11 @@ def registries() -> dict[str, Any]:
     return dict(zip(KINDS, found, strict=True))
 
 
+def own_plugins() -> dict[str, list[str]]:
+    """Names of the plugins that came from files of the user, by the column of a board they stand in."""
+    return {registry.kind: list(registry.files()) for registry in registries().values()}
+
+
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
 @plugin_option
