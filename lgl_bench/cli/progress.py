@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from lgl_bench.runs.progress import Event
 
-_PLAIN_EVERY = 30.0
+PLAIN_EVERY = 30.0
+"""Seconds between plain lines."""
 
 
 class Progress:
@@ -94,7 +95,7 @@ class Progress:
     def _say(self, event: Event) -> None:
         """One line now and then, and at the end."""
         now = time.monotonic()
-        if event.kind in ("done", "failed") and (now - self._last > _PLAIN_EVERY or event.done == event.total):
+        if event.kind in ("done", "failed") and (now - self._last > PLAIN_EVERY or event.done == event.total):
             self._last = now
             left = (now - self._start) / max(event.done, 1) * (event.total - event.done)
             best = f", best on {event.unit.chain.stream}: {event.best}" if event.best else ""

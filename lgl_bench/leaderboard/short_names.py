@@ -43,8 +43,8 @@ def short_names(frame: pd.DataFrame, *, full: bool = False) -> pd.DataFrame:
                 shown.loc[at, name] = distinct(whole.loc[at, name].tolist())
     for at in _alike(frame, shown):
         differing = [name for name in _OTHERS if name in frame and frame.loc[at, name].astype(str).nunique() > 1]
-        for row in at:
-            shown.loc[row, BESIDE] = ", ".join(f"{name} {frame.loc[row, name] or 'none'}" for name in differing)
+        cells = frame.loc[at, differing].astype(str).to_dict("records")
+        shown.loc[at, BESIDE] = [", ".join(f"{name} {cell or 'none'}" for name, cell in row.items()) for row in cells]
     return shown
 
 

@@ -75,7 +75,7 @@ def _leader(section: Section) -> list[str]:
     leads = rows[rows["standing"] == BEST]
     if not len(leads):
         return [f"No row has a rank by {metric}."]
-    best = leads.iloc[0]
+    best = leads.to_dict("records")[0]
     role = ", which is part of the floor," if best[Fact.ABOVE_FLOOR] == IS_FLOOR else ""
     begin = f"{best['_name']}{role} leads with {metric} {_value(best, metric):.3f}"
     words = rows["standing"].map(word_of)
@@ -105,9 +105,9 @@ def _floor(section: Section) -> list[str]:
     leads = rows[rows["standing"] == BEST]
     if not len(floor) or not len(leads):
         return []
-    lowest, counted = floor.iloc[0], rows[Fact.ABOVE_FLOOR].isin([YES, NO])
+    lowest, counted = floor.to_dict("records")[0], rows[Fact.ABOVE_FLOOR].isin([YES, NO])
     beat, tested = int((rows[Fact.ABOVE_FLOOR] == YES).sum()), int(counted.sum())
-    far = direction(metric) * (_value(leads.iloc[0], metric) - _value(lowest, metric))
+    far = direction(metric) * (_value(leads.to_dict("records")[0], metric) - _value(lowest, metric))
     where = f"{far:.3f} below" if far > 0 else "at the top"
     begin = f"The floor, {lowest['_name']}, is at {_value(lowest, metric):.3f}, {where}"
     if not tested:
@@ -124,7 +124,7 @@ def _oracle(section: Section) -> list[str]:
     leads = rows[rows["standing"] == BEST]
     if not len(leads):
         return []
-    best = leads.iloc[0]
+    best = leads.to_dict("records")[0]
     oracle = rows[rows["threshold"].map(is_oracle) & rows[metric_column(metric, "mean")].notna()]
     if not len(oracle):
         return [f"The best decisions are those of {best['_name']} with {metric} {_value(best, metric):.3f}."]
@@ -142,7 +142,7 @@ def _own(section: Section, own: Own) -> list[str]:
     mine = rows[[_is_own(row, own, section.decided) for row in rows.to_dict("records")]]
     if not len(mine):
         return []
-    row, ranked = mine.iloc[0], int(rows["rank"].notna().sum())
+    row, ranked = mine.to_dict("records")[0], int(rows["rank"].notna().sum())
     if pd.isna(row["rank"]):
         return [f"Your {row['_name']} has no rank: {row['unranked_reason'] or INCOMPLETE}."]
     begin = f"Your {row['_name']} ranks {row['rank']} of {ranked} with {metric} {_value(row, metric):.3f}"
