@@ -83,7 +83,7 @@ class Progress:
         whole, fit = self._bars
         whole.total = event.total
         if event.best:
-            whole.set_postfix_str(f"best on {event.unit.chain.stream}: {event.best}", refresh=False)
+            whole.set_postfix_str(f"best so far on {event.unit.chain.stream}: {event.best}", refresh=False)
         whole.update(event.done - whole.n)
         if event.kind in ("start", "epoch"):
             chain = event.unit.chain
@@ -98,5 +98,5 @@ class Progress:
         if event.kind in ("done", "failed") and (now - self._last > PLAIN_EVERY or event.done == event.total):
             self._last = now
             left = (now - self._start) / max(event.done, 1) * (event.total - event.done)
-            best = f", best on {event.unit.chain.stream}: {event.best}" if event.best else ""
+            best = f", best so far on {event.unit.chain.stream}: {event.best}" if event.best else ""
             click.echo(f"lgl-bench: {event.done} of {event.total} fits, about {left:.0f} s left{best}", err=True)

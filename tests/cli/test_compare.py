@@ -51,7 +51,10 @@ def test_a_comparison_fits_the_terminal(tables, monkeypatch, width):
 
 def test_rows_that_cannot_differ_are_left_out_and_counted(tmp_path):
     # one model: the accuracy of its detectors is the same whatever they score
-    rows = [row(0.9, **figures("accuracy", 0.5, 0.01, 3)), row(0.2, detector="odin", **figures("accuracy", 0.5, 0.01, 3))]
+    rows = [
+        row(0.9, **figures("accuracy", 0.5, 0.01, 3)),
+        row(0.2, detector="odin", **figures("accuracy", 0.5, 0.01, 3)),
+    ]
     write_board(board(*rows, row(0.1, detector="knn", backbone="gat")), tmp_path / "a.csv")
     out = run(tmp_path / "a.csv", "--within").stdout
     assert "accuracy, against the best: 1 worse\n1 row is left out that cannot differ" in out
