@@ -28,13 +28,15 @@ def print_json(value: Any) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """An aligned table; numbers to the right, words to the left, nothing for what is undefined."""
-    cells = [[text(value) for value in row] for row in rows]
-    widths = [max(len(name), *(len(row[i]) for row in cells), 0) for i, name in enumerate(header)]
-    right = [all(isinstance(row[i], int | float | None) for row in rows) for i in range(len(header))]
-    for row in [list(header), *cells]:
-        parts = (cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True))
-        click.echo("  ".join(parts).rstrip())
+    """An aligned table that fits the terminal; numbers to the right, words to the left, a dash for the undefined."""
+    from lgl_bench.report.terminal.layout import Column, laid_out
+
+    columns = []
+    for at, name in enumerate(header):
+        right = all(isinstance(row[at], int | float | None) for row in rows)
+        columns.append(Column(name, [text(row[at]) for row in rows], right, needed=True))
+    for line in laid_out(columns, screen_width()):
+        click.echo(line)
 
 
 def screen_width() -> int:

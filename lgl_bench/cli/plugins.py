@@ -8,11 +8,15 @@ from typing import Any
 
 import click
 
+from lgl_bench.cli.data import print_streams, stream_rows
 from lgl_bench.cli.options import plugin_option
 from lgl_bench.cli.output import print_json, print_table
 from lgl_bench.core.errors import LglBenchError, UnknownNameError, UsageError
 
 KINDS = ("backbones", "heads", "strategies", "detectors", "thresholds", "protocols", "metrics")
+"""What can be registered."""
+OTHERS = ("suites", "budgets", "streams")
+"""What can be listed too."""
 
 
 def registries() -> dict[str, Any]:
@@ -35,13 +39,26 @@ def own_plugins() -> dict[str, list[str]]:
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice([*KINDS, *OTHERS]))
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(kind: str, as_json: bool) -> None:
-    """List what is registered: backbones, heads, strategies, detectors, thresholds, protocols or metrics."""
+    """List what there is of a kind, each with a sentence: plugins that are registered, suites, budgets or streams."""
+    if kind == "streams":
+        streams = stream_rows()
+        print_json(streams) if as_json else print_streams(streams)
+        return
+    if kind in OTHERS:
+        about = suite_rows() if kind == "suites" else budget_rows()
+        print_json(about) if as_json else print_table(list(about[0]), [list(row.values()) for row in about])
+        return
     registry = registries()[kind]
-    rows = [{"name": name, **_about(registry.get(name))} for name in registry.names()]
+    modules = [registry.get(name).__module__ for name in registry.names()]
+    described = kind not in ("metrics", "protocols")  # their classes say it better than their files
+    rows = []
+    for name, module in zip(registry.names(), modules, strict=True):
+        alone = described and registry.is_built_in(name) and modules.count(module) == 1
+        rows.append({"name": name, **_about(registry.get(name), alone)})
     rows += [
         {"name": name, "parameters": {}, "about": f"broken: {reason}"} for name, reason in registry.broken().items()
     ]
@@ -91,10 +108,47 @@ def check(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
         sys.exit(LglBenchError.exit_code)
 
 
-def _about(plugin: Any) -> dict[str, Any]:
+def required_suite(ctx: click.Context, parameter: click.Parameter, suite: str | None) -> str:
+    """The suite that was given; without one, those there are and how to go on."""
+    if suite is not None:
+        return suite
+    for row in suite_rows():
+        click.echo(f"{row['name']:<12} {row['about']}", err=True)
+    raise UsageError(
+        f"--suite is missing; the suites are listed above, and a TOML file of your own is one too: "
+        f"'lgl-bench {ctx.info_name} --suite smoke' is the quickest to try"
+    )
+
+
+def suite_rows() -> list[dict[str, Any]]:
+    """The suites that come with the package."""
+    from lgl_bench.plans.suite import load_suite, suites
+
+    return [{"name": name, "about": load_suite(name).title} for name in suites()]
+
+
+def budget_rows() -> list[dict[str, Any]]:
+    """The budgets, and what they allow."""
+    from lgl_bench.plans.budget import BUDGETS
+
+    rows = []
+    for one in BUDGETS.values():
+        caps = one.caps
+        spent = "the hyperparameters of the paper, uncapped"
+        if caps is not None:
+            spent = (
+                f"layers of at most {caps.hidden} units, {caps.steps} steps of a fit, {caps.warm_steps} if it goes on"
+            )
+        rows.append({"name": one.name, "version": one.version, "seeds": one.seeds, "about": spent})
+    return rows
+
+
+def _about(plugin: Any, alone: bool) -> dict[str, Any]:
+    """Parameters and a sentence: that of its own file if nothing else is registered there, else that of the class."""
     parameters = {
         name: str(parameter.default)
         for name, parameter in inspect.signature(plugin).parameters.items()
         if parameter.default is not inspect.Parameter.empty
     }
-    return {"parameters": parameters, "about": (inspect.getdoc(plugin) or "").split("\n")[0]}
+    module = sys.modules.get(plugin.__module__) if alone else None
+    return {"parameters": parameters, "about": (inspect.getdoc(module or plugin) or "").split("\n")[0]}

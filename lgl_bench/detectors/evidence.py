@@ -24,14 +24,14 @@ class _Evidence(Detector):
 
 @detectors.register("gkde")
 class GkdeDetector(_Evidence):
-    """On the head of the same name."""
+    """Little evidence is novel: -log alpha_0 of the head of the same name."""
 
     heads = ("gkde",)
 
 
 @detectors.register("gpn")
 class GpnDetector(_Evidence):
-    """On the head and the backbone of the same name."""
+    """Little evidence is novel: -log alpha_0 of the head and the backbone of the same name."""
 
     heads = ("gpn",)
     backbones = ("gpn",)

@@ -31,7 +31,7 @@ def propagate(scores: FloatArray, edges: IntArray, steps: int, alpha: float) -> 
 
 @detectors.register("propagate")
 class Propagate(Detector):
-    """As bounded as what it wraps.
+    """The scores of another detector, propagated along the edges some times over; as bounded as what it wraps.
 
     Args:
         base: The detector whose scores are propagated.
@@ -68,7 +68,7 @@ class Propagate(Detector):
 
 @detectors.register("gnnsafe")
 class GnnSafe(Propagate):
-    """`propagate(energy)`.
+    """GNNSafe (Wu et al. 2023): the energy propagated along the edges, `propagate(energy)`.
 
     Args:
         steps, alpha: See `Propagate`.

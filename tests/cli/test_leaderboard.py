@@ -126,6 +126,8 @@ def test_show_without_a_board_shows_the_runs_at_hand(tmp_path, monkeypatch):
     [
         (["--metric", "acuracy"], "did you mean 'accuracy'"),
         (["--rank-by", "aurc_mean"], "did you mean 'auroc_mean'"),
+        (["--metric", "acc"], "did you mean 'accuracy'?"),
+        (["--metric", "auroc"], "did you mean 'auroc_weighted' or 'auroc_mean'?"),
         (["--stream", "dblp-esy"], "did you mean 'dblp-easy'"),
         (["--format", "html"], "html"),
     ],

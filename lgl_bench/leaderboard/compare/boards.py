@@ -118,7 +118,7 @@ def _only_streams(frame: pd.DataFrame, streams: Sequence[str]) -> pd.DataFrame:
 
 
 def _check_metrics(frames: Sequence[pd.DataFrame], metrics: Sequence[str]) -> None:
-    known = {name for frame in frames for name in metrics_in(frame)}
+    known = list(dict.fromkeys(name for frame in frames for name in metrics_in(frame)))
     for name in metrics:
         if name not in known:
             raise UnknownNameError("metric", name, known, f"There are: {', '.join(sorted(known))}")

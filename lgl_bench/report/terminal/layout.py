@@ -13,7 +13,6 @@ MIN_WIDTH = 40
 TEXT_WIDTH = 100
 """Sentences are not set wider than this."""
 UNLIMITED = 100_000
-_MIN_NAME = 10
 _GAP = "  "
 _BREAK_AFTER = "(,=-_ ·"
 
@@ -60,9 +59,7 @@ class Column:
 
     def wrap(self, room: int) -> None:
         """Lets cells go on in the next line; none is wider than `room` then."""
-        self.cells = [
-            "\n".join(line for part in cell.split("\n") for line in wrapped(part, room)) for cell in self.cells
-        ]
+        self.cells = ["\n".join(wrapped(cell, room)) for cell in self.cells]
         self._headers = wrapped(self.header, room)
 
     def lines(self, row: int) -> list[str]:
@@ -88,13 +85,18 @@ def laid_out(columns: Sequence[Column], width: int) -> list[str]:
         for column in reversed(columns):
             if not column.needed and not needed and _total(kept) > width:
                 kept.remove(column)
-    while _total(kept) > width:
-        # The widest gives way: names of one length are wrapped alike.
-        widest = max(kept, key=lambda one: one.width)
-        if widest.width <= 1:
-            break
-        widest.wrap(max(widest.width - (_total(kept) - width), _MIN_NAME if widest.width > _MIN_NAME else 1))
+    _wrap_widest(kept, width)
     return _lines(kept)
+
+
+def _wrap_widest(columns: Sequence[Column], width: int) -> None:
+    """The widest column gives way until it is no wider than the next, and so on, until all fit."""
+    rooms = [column.width for column in columns]
+    while sum(rooms) + len(_GAP) * (len(rooms) - 1) > width and max(rooms) > 1:
+        rooms[rooms.index(max(rooms))] -= 1
+    for column, room in zip(columns, rooms, strict=True):
+        if room < column.width:
+            column.wrap(room)
 
 
 def _lines(columns: Sequence[Column]) -> list[str]:
