@@ -49,7 +49,9 @@ def twin_size(name: str) -> StreamSize:
 def published_size(manifest: Manifest) -> StreamSize:
     """What the manifest of a stream says; edges that are counted as lines of the source are left out."""
     found = {one.figure: one for one in manifest.statistics}
-    counts = {name: int(found[name].value) for name in ("vertices", "classes", "years") if name in found}
+    counts: dict[str, int] = {
+        name: int(found[name].value) for name in ("vertices", "classes", "years") if name in found
+    }
     edges = found.get("edges")
     if edges is not None and edges.counts in ("arcs", "pairs"):
         counts["edges"] = int(edges.value) // (2 if edges.counts == "arcs" else 1)

@@ -60,8 +60,10 @@ def comparison_text(found: Comparison, view: View, *, everything: bool = False) 
 def _verdicts(found: Comparison, rows: pd.DataFrame, left_out: int, view: View) -> str:
     """The counts of each metric, and what is left out."""
     lines = []
-    for (board, metric), part in rows.groupby(["b", "metric"], sort=False):
-        side = f"[{int(board) + 1}] against [1]" if not (part["against"] != "").any() else "against the best"
+    for (_, metric), part in rows.groupby(["b", "metric"], sort=False):
+        side = (
+            f"[{int(part['b'].iloc[0]) + 1}] against [1]" if not (part["against"] != "").any() else "against the best"
+        )
         lines.append(f"{metric}, {side}: {counted(part['word'].tolist())}")
     if not lines:
         lines.append("no difference" if left_out else "nothing could be compared")
@@ -122,7 +124,7 @@ def _columns(rows: pd.DataFrame, names: pd.DataFrame) -> list[Column]:
         lacking = rows["verdict"].map(seeds_lacking).tolist()
         found.append(Column("more_seeds", lacking, right=True, needed=True))
         found[-1].fold_header()
-    found += [Column(name, names[name].tolist(), needed=True) for name in names if name != BESIDE]
+    found += [Column(str(name), names[name].tolist(), needed=True) for name in names if name != BESIDE]
     if (names[BESIDE] != "").any():
         found.append(Column("note", names[BESIDE].tolist(), needed=True))
     figures = {"a": "a_mean", "b": "b_mean", "p": "p_holm", "years p": "years_p"}
