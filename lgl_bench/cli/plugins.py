@@ -108,16 +108,22 @@ def check(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
         sys.exit(LglBenchError.exit_code)
 
 
-def required_suite(ctx: click.Context, parameter: click.Parameter, suite: str | None) -> str:
-    """The suite that was given; without one, those there are and how to go on."""
-    if suite is not None:
-        return suite
-    for row in suite_rows():
-        click.echo(f"{row['name']:<12} {row['about']}", err=True)
-    raise UsageError(
-        f"--suite is missing; the suites are listed above, and a TOML file of your own is one too: "
-        f"'lgl-bench {ctx.info_name} --suite smoke' is the quickest to try"
-    )
+class SuiteOption(click.Option):
+    """An option that must be given; without it, the suites there are and how to go on."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """The suite that was given."""
+        try:
+            return super().process_value(ctx, value)
+        except click.MissingParameter:
+            for row in suite_rows():
+                click.echo(f"{row['name']:<12} {row['about']}", err=True)
+            click.echo(err=True)
+            raise click.UsageError(
+                "--suite is missing; the suites are listed above, and a TOML file of your own is one too: "
+                f"'lgl-bench {ctx.info_name} --suite smoke' is the quickest to try",
+                ctx,
+            ) from None
 
 
 def suite_rows() -> list[dict[str, Any]]:

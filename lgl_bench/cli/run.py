@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lgl_bench.cli.output import print_board, print_json, print_table, print_text, rows_shown, screen_width
-from lgl_bench.cli.plugins import own_plugins, required_suite
+from lgl_bench.cli.plugins import SuiteOption, own_plugins
 from lgl_bench.cli.progress import Progress
 from lgl_bench.core.errors import LglBenchError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--suite", callback=required_suite, help="A suite by name, or a TOML file of your own.")
+@click.option("--suite", cls=SuiteOption, required=True, help="A suite by name, or a TOML file of your own.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option("--backbone", "backbones", multiple=True, help="Only these backbones.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")

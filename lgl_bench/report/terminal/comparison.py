@@ -50,7 +50,9 @@ def comparison_text(found: Comparison, view: View, *, everything: bool = False) 
     kept = rows if everything else rows[~same]
     blocks = [_verdicts(found, kept, len(rows) - len(kept), view)]
     blocks.append("\n".join(sentences(f"[{at}] {name}", view.width) for at, name in enumerate(found.boards, 1)))
-    blocks += [_table(part, len(found.boards) > 2, view) for _, part in _tables(kept)]
+    # A table without any value would be one of dashes; the verdict counts its rows, and the notes say why.
+    tables = [part for _, part in _tables(kept) if part["difference"].notna().any()]
+    blocks += [_table(part, len(found.boards) > 2, view) for part in tables]
     blocks += [_reading(kept, view)] if len(kept) else []
     blocks += [*_refused(found, view), *_only(found, view)]
     blocks += [_across(entry, view) for entry in found.across]
@@ -120,6 +122,8 @@ def _columns(rows: pd.DataFrame, names: pd.DataFrame) -> list[Column]:
         Column("95 %", [_interval(row) for row in records], right=True),
         Column("verdict", rows["word"].tolist(), needed=True),
     ]
+    if rows["lo_holm"].isna().all():
+        del found[1]
     if (rows["word"] == INCONCLUSIVE).any():
         lacking = rows["verdict"].map(seeds_lacking).tolist()
         found.append(Column("more_seeds", lacking, right=True, needed=True))
