@@ -16,7 +16,8 @@ _HEADER = """\
 <!-- Written by `python docs/make_commands.py`; change the commands, not this page. -->
 
 `lgl-bench COMMAND --help` says the same in the terminal. Every command that prints figures takes `--json`. Exit codes:
-0 is success, 1 a failed run, check or comparison, 2 wrong usage, 3 data that is missing or damaged.
+0 is success, 1 a failed run, check or comparison, 2 wrong usage, 3 data that is missing or damaged, 130 an end by
+Ctrl-C.
 """
 
 

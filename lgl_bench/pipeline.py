@@ -134,7 +134,7 @@ def _carry_out(
     reader = Reader(store, streams, is_current)
     choices = Choices(plan, reader)
     engine = start_engine(settings, plan.tasks)
-    best = Best(streams) if listener else None
+    best = Best(streams, [row.detector for row in plan.rows]) if listener else None
     try:
         kept, again = settings.checkpoints, settings.force
         wanted = settings.matrix or plan.suite.matrix

@@ -26,6 +26,12 @@ collect_ignore = ["support/without_dgl"]
 pytest_plugins = ["tests.support.runs", "tests.support.bundles"]
 
 
+@pytest.fixture(autouse=True)
+def _no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What commands print has no width: processes that share the tests between them set one."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Folder of the real data sets; the test is skipped where there is none."""

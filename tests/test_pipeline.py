@@ -288,11 +288,12 @@ def test_answers_of_a_detector_whose_source_changed_are_made_again(out, engines,
 
 def test_a_listener_hears_of_every_unit_its_epochs_and_the_best_so_far(engines, carry_out):
     heard = []
-    carry_out(detectors=["msp"], thresholds=["none"], listener=heard.append)
+    result = carry_out(detectors=["msp"], thresholds=["none"], listener=heard.append)
     kinds = [event.kind for event in heard]
     assert kinds.count("start") == kinds.count("done") == 3 and kinds.count("epoch") == 15
     assert heard[-1].done == heard[-1].total == 3
-    assert heard[-1].best.startswith("gcn msp 0.")
+    final = result.frame[result.frame["threshold"] == ""].iloc[0]
+    assert heard[-1].best == f"{final['detector']} on gcn, auroc_weighted {final['auroc_weighted_mean']:.3f}"
     assert json.loads(json.dumps(heard[-1].record()))["event"] == "done"
 
 

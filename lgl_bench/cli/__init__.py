@@ -20,6 +20,14 @@ from lgl_bench.cli.errors import drop_unwritable_output, explained
 from lgl_bench.cli.options import load_plugins, plugin_files
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning
 
+_INTERRUPTED = 128 + signal.SIGINT
+_KEPT = "; what was finished is kept, and the same command goes on where it stopped"
+_GOES_ON = {
+    **dict.fromkeys(("run", "tune", "parity"), _KEPT),
+    "compare": "; nothing was changed, and the same command begins again",
+}
+"""What becomes of a command that Ctrl-C has ended."""
+
 
 class _CommandGroup(click.Group):
     """Turns errors into one paragraph on stderr and the exit code that belongs to them."""
@@ -48,12 +56,12 @@ class _CommandGroup(click.Group):
             sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Reports that a command was interrupted; click would report that it was aborted."""
+        """Reports that a command was interrupted and how to go on; click would report that it was aborted."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            _explain("interrupted", ctx.params["debug"])
-            ctx.exit(LglBenchError.exit_code)
+            _explain("interrupted" + _GOES_ON.get(ctx.invoked_subcommand or "", ""), ctx.params["debug"])
+            ctx.exit(_INTERRUPTED)
 
 
 @click.group(cls=_CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from lgl_bench.cli.output import print_json, print_table
-from lgl_bench.core.errors import LglBenchError
+from lgl_bench.cli.output import print_json, rows_shown, screen_width
+from lgl_bench.cli.progress import PLAIN_EVERY
+from lgl_bench.core.errors import LglBenchError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from lgl_bench.leaderboard.compare.boards import Comparison
 
-_LISTED = 10
-_NAMES = ("stream", "strategy", "backbone", "detector", "threshold")
-_READ = (
-    "verdict on b; p is adjusted by Holm within stream and metric, the interval is not; inconclusive (n more seeds): "
-    "the difference would be found with so many more, if it stays as it is; tie: not with a hundred in all"
-)
+_QUIET = 2.0
+"""Seconds before a comparison says how far it is."""
 
 
 @click.command()
@@ -32,22 +30,33 @@ _READ = (
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams, for their labels.")
 @click.option("--draws", type=int, default=2000, show_default=True, help="Draws of the bootstrap.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
+@click.option("--top", type=click.IntRange(min=1), help="Only the first N rows of each table; 10 in a terminal.")
+@click.option("--all", "everything", is_flag=True, help="Every row, also in a terminal and those that cannot differ.")
+@click.option("--full", is_flag=True, help="Names with all their parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def compare(boards: tuple[Path, ...], as_json: bool, **given: Any) -> None:
+def compare(
+    boards: tuple[Path, ...], as_json: bool, top: int | None, everything: bool, full: bool, **given: Any
+) -> None:
     """Compare leaderboards: every further board against the first.
 
     BOARDS are leaderboard CSVs or run folders. From run folders the stored answers are tested; from CSVs only the
-    intervals over seeds can be. Rows that are not comparable are named with the reason. The exit code is 1 if
-    nothing could be compared.
+    intervals over seeds can be. The verdict comes first. Rows that are not comparable are named with the reason. The
+    exit code is 1 if nothing could be compared.
     """
     from lgl_bench.leaderboard.boards import open_board
     from lgl_bench.leaderboard.compare.boards import compare as compare_boards
+    from lgl_bench.report.terminal.board import View
+    from lgl_bench.report.terminal.comparison import comparison_text
 
-    found = compare_boards([open_board(path) for path in boards], **given)
+    if everything and top is not None:
+        raise UsageError("--top and --all exclude each other; give one of them")
+    with _DrawProgress() as progress:
+        found = compare_boards([open_board(path) for path in boards], listener=progress.listen, **given)
     if as_json:
         print_json(_document(found))
     else:
-        _print(found)
+        view = View(screen_width(), rows_shown(top, everything), full)
+        click.echo(comparison_text(found, view, everything=everything))
     if found.rows.empty:
         sys.exit(LglBenchError.exit_code)
 
@@ -72,96 +81,35 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
 
-def _print(found: Comparison) -> None:
-    from lgl_bench.leaderboard.compare.questions import EXPLAINED
-    from lgl_bench.leaderboard.stats.signflip import LABEL
+class _DrawProgress:
+    """How far the draws of a comparison are, on standard error, if they take longer than a moment."""
 
-    for number, name in enumerate(found.boards, 1):
-        click.echo(f"[{number}] {name}")
-    rows = found.rows
-    if not rows.empty:
-        click.echo()
-        several = len(found.boards) > 2
-        header = [*(["board"] if several else []), *_NAMES]
-        against = bool((rows["against"] != "").any())
-        header += [*(["against"] if against else []), "metric", "a", "b", "b - a", "95 %", "verdict", "p", "test"]
-        print_table(header, [_cells(row, several, against) for row in _records(rows)])
-        click.echo(f"\n{_READ}")
-        for test in dict.fromkeys(rows["test"]):
-            click.echo(f"{test}: {EXPLAINED[test]}")
-        _print_years(rows, LABEL)
-        _print_notes(rows)
-    _print_refused(found)
-    _print_only(found)
-    for entry in found.across:
-        _print_across(entry)
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._stream = ""
+        self._last = time.monotonic()
 
+    def __enter__(self) -> Self:
+        return self
 
-def _cells(row: dict[str, Any], several: bool, against: bool) -> list[Any]:
-    names = [row[name] for name in _NAMES]
-    lo, hi = row["lo"], row["hi"]
-    interval = "-" if lo is None else f"[{lo:+.3f}, {hi:+.3f}]"
-    difference = "-" if row["difference"] is None else f"{row['difference']:+.3f}"
-    p = "-" if row["p_holm"] is None else f"{row['p_holm']:.3f}"
-    front = [f"[{row['b'] + 1}]"] if several else []
-    middle = [row["against"]] if against else []
-    figures = [row["metric"], row["a_mean"], row["b_mean"], difference, interval, row["verdict"], p, row["test"]]
-    return [*front, *names, *middle, *figures]
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
 
+    def listen(self, stream: str, done: int, total: int) -> None:
+        """Shows that so many tasks of a stream were drawn from: a bar in a terminal, a line now and then elsewhere."""
+        if sys.stderr.isatty():
+            self._draw(stream, done, total)
+        elif time.monotonic() - self._last > PLAIN_EVERY:
+            self._last = time.monotonic()
+            click.echo(f"lgl-bench: {stream}: {done} of {total} tasks drawn from", err=True)
 
-def _print_years(rows: pd.DataFrame, label: str) -> None:
-    tested = rows[rows["years_p"].notna()]
-    if tested.empty:
-        return
-    click.echo(f"\nsign-flip test over years ({label}; not part of the verdict)")
-    columns = [*_NAMES, "metric", "years", "years_p"]
-    print_table(columns, [[row[name] for name in columns] for row in _records(tested)])
+    def _draw(self, stream: str, done: int, total: int) -> None:
+        from tqdm import tqdm
 
-
-def _print_notes(rows: pd.DataFrame) -> None:
-    by_note = rows[rows["note"] != ""].groupby("note", sort=False)
-    for number, (note, part) in enumerate(by_note):
-        if number == _LISTED:
-            click.echo(f"... {by_note.ngroups - _LISTED} more notes; --json has them all")
-            return
-        click.echo(f"note on {len(part)} of {len(rows)}: {note}")
-
-
-def _print_refused(found: Comparison) -> None:
-    if found.refused.empty:
-        return
-    click.echo(f"\nnot comparable: {len(found.refused)} rows")
-    parts = found.refused.groupby("why", sort=False)
-    for number, (why, part) in enumerate(parts):
-        if number == _LISTED:
-            click.echo(f"  ... {parts.ngroups - _LISTED} more reasons; --json has them all")
-            return
-        row = part.iloc[0]
-        example = " ".join(str(row[name]) for name in _NAMES).strip()
-        click.echo(f"  {len(part)} rows, such as {example}: {why}")
-
-
-def _print_only(found: Comparison) -> None:
-    for board in sorted(set(found.only["board"])):
-        part = found.only[found.only["board"] == board]
-        click.echo(f"\nonly in [{board + 1}]: {len(part)} rows")
-        for row in _records(part.head(_LISTED)):
-            click.echo("  " + " ".join(str(row[name]) for name in _NAMES).strip())
-        if len(part) > _LISTED:
-            click.echo(f"  ... {len(part) - _LISTED} more; --json has them all")
-
-
-def _print_across(entry: dict[str, Any]) -> None:
-    result = entry["reason"]
-    if entry.get("friedman_p") is not None:
-        result = f"Friedman's test p {entry['friedman_p']:.3f}; pairs by Wilcoxon's test, adjusted by Holm"
-    place = f"{entry['kind']} ({len(entry['streams'])}), {entry['metric']}, suite {entry['suite']}, {entry['split']}"
-    place += f", budget {entry['budget']} {entry['budget_version']}"
-    click.echo(f"\nacross {place}{': ' + result if result else ''}")
-    if len(entry["streams"]) < 2:
-        return
-    print_table(["mean rank", "method"], [[row["mean_rank"], row["method"]] for row in entry["ranks"][: 2 * _LISTED]])
-    if entry["left_out"]:
-        click.echo(f"left out, because a stream has several variants of each: {', '.join(entry['left_out'][:_LISTED])}")
-    for bar in entry.get("bars", []):
-        click.echo(f"not told apart: {', '.join(bar)}")
+        if self._bar is None or stream != self._stream:
+            if self._bar is not None:
+                self._bar.close()
+            self._stream = stream
+            self._bar = tqdm(total=total, desc=stream, unit="task", delay=_QUIET, leave=False, dynamic_ncols=True)
+        self._bar.update(done - self._bar.n)

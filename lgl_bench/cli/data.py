@@ -31,6 +31,18 @@ def list_(data_dir: Path | None, as_json: bool) -> None:
     """List every stream: imported, fetchable, embedded."""
     from lgl_bench.streams import catalogue
 
+    folder, rows = catalogue.data_folder(data_dir), stream_rows(data_dir)
+    if as_json:
+        print_json({"data_dir": str(folder), "streams": rows})
+        return
+    click.echo(f"Data folder: {folder}\n")
+    print_streams(rows)
+
+
+def stream_rows(data_dir: Path | None = None) -> list[dict[str, Any]]:
+    """Every stream with its state, sizes and a sentence; what nobody has counted is None."""
+    from lgl_bench.streams import catalogue, sizes
+
     folder = catalogue.data_folder(data_dir)
     manifests, twins, present = catalogue.manifests(), catalogue.twins(), catalogue.imported(folder)
     rows: list[dict[str, Any]] = []
@@ -38,16 +50,24 @@ def list_(data_dir: Path | None, as_json: bool) -> None:
         manifest = manifests.get(name)
         if name in twins:
             state, what = "embedded", f"synthetic twin of {twins[name].name}"
+            size = sizes.twin_size(name)
         else:
             fetchable = "fetch" if manifest and manifest.files else "import"
             state = "imported" if name in present else fetchable
             what = manifest.description if manifest else "your own"
-        rows.append({"name": name, "state": state, "description": what})
-    if as_json:
-        print_json({"data_dir": str(folder), "streams": rows})
-        return
-    click.echo(f"Data folder: {folder}\n")
-    print_table(["name", "state", "what"], [[r["name"], r["state"], _short(r["description"])] for r in rows])
+            size = sizes.published_size(manifest) if manifest else sizes.StreamSize()
+            size = sizes.imported_size(folder / name) if name in present else size
+        rows.append({"name": name, "state": state, "description": what, **size._asdict()})
+    return rows
+
+
+def print_streams(rows: list[dict[str, Any]]) -> None:
+    """Streams as a table."""
+    counts = ("vertices", "edges", "classes", "years", "megabytes")
+    shown = [name for name in counts if any(row[name] is not None for row in rows)]
+    header = ["name", "state", *("MiB" if name == "megabytes" else name for name in shown), "what"]
+    cells = [[row["name"], row["state"], *(row[name] for name in shown), _short(row["description"])] for row in rows]
+    print_table(header, cells)
 
 
 @data.command()

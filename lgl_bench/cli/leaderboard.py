@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from lgl_bench.cli.output import print_board, print_json
-from lgl_bench.core.errors import UnknownNameError
+from lgl_bench.cli.output import print_board, print_json, rows_shown, screen_width
+from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.leaderboard.table.names import BOARD_FILE
 
 
@@ -52,7 +52,11 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 @click.option(
     "--rank-by", help="Rank by this metric; else auroc_weighted, auroc_mean in static suites, mcc of decisions."
 )
-@click.option("--top", type=click.IntRange(min=1), help="Only the first N of each group.")
+@click.option(
+    "--top", type=click.IntRange(min=1), help="Only the first N of each group; a table in a terminal shows 10."
+)
+@click.option("--all", "everything", is_flag=True, help="Every row, also in a terminal.")
+@click.option("--full", is_flag=True, help="Names with all their parameters.")
 @click.option("--json", "as_json", is_flag=True, help="As --format json.")
 def show(
     boards: tuple[Path, ...],
@@ -61,11 +65,15 @@ def show(
     streams: tuple[str, ...],
     rank_by: str | None,
     top: int | None,
+    everything: bool,
+    full: bool,
     as_json: bool,
 ) -> None:
     """Show leaderboards, best first, with intervals and ties.
 
-    BOARDS are leaderboard CSVs or run folders; without any, every run in runs/.
+    BOARDS are leaderboard CSVs or run folders; without any, every run in runs/. A table has the width of the terminal,
+    or COLUMNS, and shows the first ten rows of each stream and the floor; in a pipe or file it has every row, and lines
+    are as long as they are.
     """
     import pandas as pd
 
@@ -74,6 +82,7 @@ def show(
     from lgl_bench.leaderboard.boards import open_board, pool, run_folders
     from lgl_bench.leaderboard.ranking import ranked
     from lgl_bench.leaderboard.table.columns import metrics_in
+    from lgl_bench.report.terminal.board import View
 
     opened = [open_board(path) for path in boards or run_folders()]
     pooled = pool(opened)
@@ -88,8 +97,11 @@ def show(
             raise UnknownNameError("stream", name, there, f"There are: {', '.join(there)}")
     if streams:
         frame = frame[frame["stream"].isin(streams)]
+    if everything and top is not None:
+        raise UsageError("--top and --all exclude each other; give one of them")
     rows = ranked(frame, rank_by, pooled.runs, pooled.tester)
-    if top is not None:
+    table = style == "table" and not as_json
+    if top is not None and not table:
         rows = rows[(rows["rank"] <= top).fillna(False).astype(bool)]
     if as_json or style == "json":
         print_json(formats.records(rows))
@@ -101,4 +113,5 @@ def show(
         click.echo(formats.latex(rows, chosen), nl=False)
     else:
         folders = [board.folder for board in opened if board.folder is not None]
-        print_board(rows, chosen, pd.concat([read_years(folder) for folder in folders]) if folders else None)
+        years = pd.concat([read_years(folder) for folder in folders]) if folders else None
+        print_board(rows, chosen, years, View(screen_width(), rows_shown(top, everything), full, rank_by))

@@ -8,12 +8,16 @@ from typing import Any
 
 import click
 
+from lgl_bench.cli.data import print_streams, stream_rows
 from lgl_bench.cli.options import plugin_option
 from lgl_bench.cli.output import print_json, print_table
 from lgl_bench.core.errors import LglBenchError, UnknownNameError, UsageError
 from lgl_bench.core.grammar import plugin_name
 
 KINDS = ("backbones", "heads", "strategies", "detectors", "thresholds", "protocols", "metrics")
+"""What can be registered."""
+OTHERS = ("suites", "budgets", "streams")
+"""What can be listed too."""
 
 
 def registries() -> dict[str, Any]:
@@ -30,12 +34,25 @@ def registries() -> dict[str, Any]:
     return dict(zip(KINDS, found, strict=True))
 
 
+def own_plugins() -> dict[str, list[str]]:
+    """Names of the plugins that came from files of the user, by the column of a board they stand in."""
+    return {registry.kind: list(registry.files()) for registry in registries().values()}
+
+
 @click.command("list")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice([*KINDS, *OTHERS]))
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(kind: str, as_json: bool) -> None:
-    """List what is registered: backbones, heads, strategies, detectors, thresholds, protocols or metrics."""
+    """List what there is of a kind, each with a sentence: plugins that are registered, suites, budgets or streams."""
+    if kind == "streams":
+        streams = stream_rows()
+        print_json(streams) if as_json else print_streams(streams)
+        return
+    if kind in OTHERS:
+        about = suite_rows() if kind == "suites" else budget_rows()
+        print_json(about) if as_json else print_table(list(about[0]), [list(row.values()) for row in about])
+        return
     registry = registries()[kind]
     rows = [{"name": name, **_about(registry.get(name))} for name in registry.names()]
     rows += [
@@ -87,6 +104,47 @@ def check(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
         problems = "; ".join(f"{r.kind} {r.name}: {r.check}: {r.reason}" for r in broken[:5])
         click.echo(f"lgl-bench: {len(broken)} checks failed: {problems}", err=True)
         sys.exit(LglBenchError.exit_code)
+
+
+class SuiteOption(click.Option):
+    """An option that must be given; without it, the suites there are and how to go on."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """The suite that was given."""
+        try:
+            return super().process_value(ctx, value)
+        except click.MissingParameter:
+            for row in suite_rows():
+                click.echo(f"{row['name']:<12} {row['about']}", err=True)
+            click.echo(err=True)
+            raise click.UsageError(
+                "--suite is missing; the suites are listed above, and a TOML file of your own is one too: "
+                f"'lgl-bench {ctx.info_name} --suite smoke' is the quickest to try",
+                ctx,
+            ) from None
+
+
+def suite_rows() -> list[dict[str, Any]]:
+    """The suites that come with the package."""
+    from lgl_bench.plans.suite import load_suite, suites
+
+    return [{"name": name, "about": load_suite(name).title} for name in suites()]
+
+
+def budget_rows() -> list[dict[str, Any]]:
+    """The budgets, and what they allow."""
+    from lgl_bench.plans.budget import BUDGETS
+
+    rows = []
+    for one in BUDGETS.values():
+        caps = one.caps
+        spent = "the hyperparameters of the paper, uncapped"
+        if caps is not None:
+            spent = (
+                f"layers of at most {caps.hidden} units, {caps.steps} steps of a fit, {caps.warm_steps} if it goes on"
+            )
+        rows.append({"name": one.name, "version": one.version, "seeds": one.seeds, "about": spent})
+    return rows
 
 
 def _about(plugin: Any) -> dict[str, Any]:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from lgl_bench.runs.progress import Event
 
-_PLAIN_EVERY = 30.0
+PLAIN_EVERY = 30.0
+"""Seconds between plain lines."""
 
 
 class Progress:
@@ -82,7 +83,7 @@ class Progress:
         whole, fit = self._bars
         whole.total = event.total
         if event.best:
-            whole.set_postfix_str(f"best on {event.unit.chain.stream}: {event.best}", refresh=False)
+            whole.set_postfix_str(f"best so far on {event.unit.chain.stream}: {event.best}", refresh=False)
         whole.update(event.done - whole.n)
         if event.kind in ("start", "epoch"):
             chain = event.unit.chain
@@ -96,8 +97,8 @@ class Progress:
     def _say(self, event: Event) -> None:
         """One line now and then, and at the end."""
         now = time.monotonic()
-        if event.kind in ("done", "failed") and (now - self._last > _PLAIN_EVERY or event.done == event.total):
+        if event.kind in ("done", "failed") and (now - self._last > PLAIN_EVERY or event.done == event.total):
             self._last = now
             left = (now - self._start) / max(event.done, 1) * (event.total - event.done)
-            best = f", best on {event.unit.chain.stream}: {event.best}" if event.best else ""
+            best = f", best so far on {event.unit.chain.stream}: {event.best}" if event.best else ""
             click.echo(f"lgl-bench: {event.done} of {event.total} fits, about {left:.0f} s left{best}", err=True)

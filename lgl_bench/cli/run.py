@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lgl_bench.cli.output import print_board, print_json, print_table
+from lgl_bench.cli.output import print_board, print_json, print_table, print_text, rows_shown, screen_width
+from lgl_bench.cli.plugins import SuiteOption, own_plugins
 from lgl_bench.cli.progress import Progress
 from lgl_bench.core.errors import LglBenchError
 
 if TYPE_CHECKING:
+    from lgl_bench.pipeline import RunResult
     from lgl_bench.plans.plan import Plan
     from lgl_bench.runs.costs import Cost, Costs
     from lgl_bench.runs.options import Settings
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
+@click.option("--suite", cls=SuiteOption, required=True, help="A suite by name, or a TOML file of your own.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option("--backbone", "backbones", multiple=True, help="Only these backbones, as expressions: 'gat(heads=4)'.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")
@@ -78,10 +80,6 @@ def run(
 ) -> None:
     """Run a suite: train what is missing, score, grade, rank."""
     from lgl_bench.core.registry import load_plugin
-    from lgl_bench.leaderboard.compare.answers import Run
-    from lgl_bench.leaderboard.ranking import ranked
-    from lgl_bench.leaderboard.table.names import BOARD_FILE
-    from lgl_bench.leaderboard.text_tables import default_metrics
     from lgl_bench.pipeline import plan_run, run_plan
     from lgl_bench.plans.suite import AXES
     from lgl_bench.runs.options import Settings
@@ -105,13 +103,32 @@ def run(
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")
         print_json({"out": str(folder), "seconds": round(result.seconds, 1), "rows": rows})
     else:
-        shown = ranked(result.frame.assign(board=0), runs=[Run(folder)])
-        print_board(shown, default_metrics(result.frame), result.years)
-        click.echo(f"\n{folder / BOARD_FILE}, after {result.seconds:.0f} s")
+        _print_result(result)
     if result.counts.failed:
         reasons = "; ".join(sorted(set(result.counts.failed.values()))[:5])
         click.echo(f"lgl-bench: {len(result.counts.failed)} answers failed: {reasons}", err=True)
         sys.exit(LglBenchError.exit_code)
+
+
+def _print_result(result: RunResult) -> None:
+    """The board, where it is kept, and what it says in a few sentences."""
+    from lgl_bench.leaderboard.compare.answers import Run
+    from lgl_bench.leaderboard.ranking import ranked
+    from lgl_bench.leaderboard.table.names import BOARD_FILE
+    from lgl_bench.leaderboard.text_tables import default_metrics
+    from lgl_bench.report.terminal.board import View
+    from lgl_bench.report.terminal.closing import closing
+
+    folder = result.folder
+    shown = ranked(result.frame.assign(board=0), runs=[Run(folder)])
+    hint = f"'lgl-bench leaderboard show {folder} --all' shows them"
+    print_board(
+        shown, default_metrics(result.frame), result.years, View(screen_width(), rows_shown(None, False), hint=hint)
+    )
+    click.echo(f"\n{folder / BOARD_FILE}, after {result.seconds:.0f} s")
+    for paragraph in closing(shown, own_plugins()):
+        click.echo()
+        print_text(paragraph)
 
 
 @click.command()

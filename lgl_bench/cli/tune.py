@@ -10,11 +10,12 @@ import click
 
 from lgl_bench.cli.options import plugin_option
 from lgl_bench.cli.output import print_json, print_table
+from lgl_bench.cli.plugins import SuiteOption
 from lgl_bench.core.errors import LglBenchError
 
 
 @click.command()
-@click.option("--suite", required=True, help="A suite by name, or a TOML file of your own.")
+@click.option("--suite", cls=SuiteOption, required=True, help="A suite by name, or a TOML file of your own.")
 @click.option("--stream", "streams", multiple=True, help="Only these streams; may be repeated.")
 @click.option("--backbone", "backbones", multiple=True, help="Only these backbones, by name.")
 @click.option("--detector", "detectors", multiple=True, help="Only these detectors, as expressions.")

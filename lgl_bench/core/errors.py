@@ -43,13 +43,18 @@ class UsageError(LglBenchError):
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing is registered under."""
+    """A name that nothing is registered under.
+
+    What begins with the name is suggested first, up to two in the order of `known`: `auroc` is short for something.
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], remedy: str) -> None:
         guessed = name.lower() if len(name) <= _LONGEST_GUESSED else ""
-        guesses = difflib.get_close_matches(guessed, sorted(known), n=1, cutoff=0.6)
-        guess = f"; did you mean '{guesses[0]}'?" if guesses else "."
-        super().__init__(f"unknown {kind} {quoted(name)}{guess} {remedy}")
+        known = list(known)
+        guesses = [other for other in known if len(guessed) > 1 and other.startswith(guessed)][:2]
+        guesses = guesses or difflib.get_close_matches(guessed, sorted(known), n=1, cutoff=0.6)
+        named = " or ".join(f"'{other}'" for other in guesses)
+        super().__init__(f"unknown {kind} {quoted(name)}{f'; did you mean {named}?' if guesses else '.'} {remedy}")
 
 
 class DuplicateNameError(UsageError):

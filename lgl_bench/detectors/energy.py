@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from lgl_bench.core.errors import UsageError
@@ -26,8 +28,8 @@ class Energy(Detector):
     bounded = False
 
     def __init__(self, temperature: float = 1.0) -> None:
-        if not temperature > 0:
-            raise UsageError(f"temperature = {temperature}: it must be positive")
+        if not 0 < temperature < math.inf:
+            raise UsageError(f"temperature = {temperature}: it must be positive and finite")
         self.temperature = temperature
 
     def score(self, model: Model, graph: Graph) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 
 import torch
@@ -37,8 +38,8 @@ class Gen(Detector):
     grid = MappingProxyType({"gamma": (0.05, 0.1, 0.5)})
 
     def __init__(self, gamma: float = 0.1, m: int = 100) -> None:
-        if not gamma > 0 or m < 1:
-            raise UsageError(f"gamma = {gamma}, m = {m}: gamma > 0 and m >= 1")
+        if not 0 < gamma < math.inf or m < 1:
+            raise UsageError(f"gamma = {gamma}, m = {m}: gamma > 0, finite, and m >= 1")
         self.gamma = gamma
         self.m = m
 

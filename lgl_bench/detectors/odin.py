@@ -8,6 +8,7 @@ computed anew); then 1 - max_k softmax_k(f~ / T). The scale is the standard devi
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 
 import torch
@@ -41,8 +42,8 @@ class Odin(Detector):
     grid = MappingProxyType({"eps": (0.0, 0.01, 0.05, 0.1, 0.2), "temperature": (1.0, 10.0, 1000.0)})
 
     def __init__(self, eps: float = 0.05, temperature: float = 1000.0) -> None:
-        if not temperature > 0 or eps < 0:
-            raise UsageError(f"eps = {eps}, temperature = {temperature}: eps >= 0 and temperature > 0")
+        if not 0 < temperature < math.inf or not 0 <= eps < math.inf:
+            raise UsageError(f"eps = {eps}, temperature = {temperature}: eps >= 0 and temperature > 0, both finite")
         self.eps = eps
         self.temperature = temperature
 

@@ -7,6 +7,7 @@ both over the training vertices; 0 if these leave no residual, and then the ener
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 
 import numpy as np
@@ -48,7 +49,7 @@ class Vim(Detector):
     grid = MappingProxyType({"dim": (0.25, 0.5, 0.75)})
 
     def __init__(self, dim: float = 0.5) -> None:
-        if not dim > 0 or (dim > 1 and dim != int(dim)):
+        if not 0 < dim < math.inf or (dim > 1 and dim != int(dim)):
             raise UsageError(f"dim = {dim}: it must be a share between 0 and 1, or a whole number of axes")
         self.dim = dim
 

@@ -18,11 +18,16 @@ from lgl_bench.leaderboard.values import detector_metrics, direction
 
 NAMES = ("stream", "strategy", "backbone", "detector", "threshold")
 VARYING = ("split", "budget", "budget_version", "suite", Fact.TRUST)
-LEGEND = (
-    "~ tie: not told apart from the best of its group (Holm, 5 %; from the answers of a run folder, from a CSV by "
-    "Welch's t over seeds); ?n inconclusive: n more seeds would tell it from the best if the difference stays; ? fewer "
-    "than three seeds; _ does not beat random, degree and recency beyond noise; - undefined, --json says why."
-)
+MARKS = {
+    "~": "~ tie: not told apart from the best of its group (Holm, 5 %; from the answers of a run folder, from a CSV by "
+    "Welch's t over seeds)",
+    "?n": "?n inconclusive: n more seeds would tell it from the best if the difference stays",
+    "?": "? fewer than three seeds",
+    "_": "_ does not beat random, degree and recency beyond noise",
+    "-": "- undefined, --json says why",
+}
+"""What the signs beside a rank and in cells mean."""
+LEGEND = f"{'; '.join(MARKS.values())}."
 NOT_ABOVE_FLOOR = "_"
 TILDE = r"\sim"
 _LATEX = {
@@ -80,11 +85,15 @@ def cells(frame: pd.DataFrame, metrics: Sequence[str]) -> tuple[list[str], list[
     names += ["note"] if any(notes) else []
     rows = []
     for row, row_note in zip(records, notes, strict=True):
-        rank = "-" if pd.isna(row["rank"]) else f"{row['rank']}{mark(row['standing'])}"
-        below = NOT_ABOVE_FLOOR if row[Fact.ABOVE_FLOOR] == NO else ""
         cells_of = {**row, "note": row_note, "strategy": shown_strategy(row["strategy"])}
-        rows.append([rank + below, *(str(cells_of[name]) for name in names), *(figure(row, name) for name in metrics)])
+        rows.append([rank(row), *(str(cells_of[name]) for name in names), *(figure(row, name) for name in metrics)])
     return ["rank", *names, *metrics], rows
+
+
+def rank(row: Mapping[Any, Any]) -> str:
+    """The rank of a row with its marks; a dash if it has none."""
+    place = "-" if pd.isna(row["rank"]) else f"{row['rank']}{mark(row['standing'])}"
+    return place + (NOT_ABOVE_FLOOR if row[Fact.ABOVE_FLOOR] == NO else "")
 
 
 def mark(standing: str) -> str:
@@ -105,8 +114,8 @@ def note(row: Mapping[Any, Any]) -> str:
     return "; ".join(filter(None, parts))
 
 
-def figure(row: Mapping[Any, Any], name: str) -> str:
-    """Mean and interval; a dash for what is undefined.
+def figure(row: Mapping[Any, Any], name: str, *, interval: bool = True) -> str:
+    """Mean and interval, or the mean alone; a dash for what is undefined.
 
     >>> figure({"mcc_mean": 0.51, "mcc_lo": 0.45, "mcc_hi": 0.57}, "mcc")
     '0.510 [0.450, 0.570]'
@@ -114,7 +123,7 @@ def figure(row: Mapping[Any, Any], name: str) -> str:
     mean, lo, hi = (row[metric_column(name, suffix)] for suffix in ("mean", "lo", "hi"))
     if pd.isna(mean):
         return "-"
-    return f"{mean:.3f}" if pd.isna(lo) else f"{mean:.3f} [{lo:.3f}, {hi:.3f}]"
+    return f"{mean:.3f}" if pd.isna(lo) or not interval else f"{mean:.3f} [{lo:.3f}, {hi:.3f}]"
 
 
 def markdown(frame: pd.DataFrame, metrics: Sequence[str]) -> str:

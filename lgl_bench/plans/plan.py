@@ -29,6 +29,7 @@ from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests,
 from lgl_bench.plans.suite import Suite
 from lgl_bench.plans.suited import check_suited
 from lgl_bench.plans.tasks import TaskCache
+from lgl_bench.plans.values import check_values
 from lgl_bench.streams.catalogue import published_t0
 from lgl_bench.streams.checksum import prefix_checksums
 from lgl_bench.streams.stream import Stream
@@ -170,6 +171,7 @@ def make_plan(
             start = replace(start, kernels=kernel_name(), strategy=setting.strategy, given=network.given)
             floor = requests[i].setting.strategy == requests[0].setting.strategy and network == networks[0]
             _add(plan, prefixes, start, network, presets, entry, floor=floor)
+    check_values(plan.rows, plan.thresholds)
     return plan
 
 

@@ -43,7 +43,7 @@ class Event:
         epoch: Of the fit under way; 0 if it is not known.
         seconds: What the unit took to train and score, if it has ended.
         reason: Why it failed.
-        best: The best method so far on the unit's stream, with its AUROC; empty if there is none.
+        best: The best method so far on the unit's stream, with its metric; empty if there is none.
     """
 
     kind: Kind

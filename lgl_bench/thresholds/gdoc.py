@@ -7,6 +7,8 @@ delta_k for every class.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lgl_bench.core.errors import PluginError, UsageError
@@ -40,8 +42,8 @@ class GDocThreshold(Threshold):
     """
 
     def __init__(self, delta_min: float = 0.1, scale: float = 3.0) -> None:
-        if not 0 <= delta_min < 1 or scale <= 0:
-            raise UsageError(f"delta_min = {delta_min}, scale = {scale}: delta_min in [0, 1), scale > 0")
+        if not 0 <= delta_min < 1 or not 0 < scale < math.inf:
+            raise UsageError(f"delta_min = {delta_min}, scale = {scale}: delta_min in [0, 1), scale > 0 and finite")
         self.delta_min = delta_min
         self.scale = scale
 

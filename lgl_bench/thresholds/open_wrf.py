@@ -6,6 +6,7 @@ from features and graph, and its decision is the rejection.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -62,6 +63,12 @@ class OpenWrf(Threshold):
             raise UsageError(f"q = {q}: it must lie in (0, 1)")
         if fit not in ("train", "test"):
             raise UsageError(f"fit = '{fit}': it is 'train' or 'test'")
+        if hidden < 1 or epochs < 1:
+            raise UsageError(f"hidden = {hidden}, epochs = {epochs}: both must be at least 1")
+        if not 0 <= dropout < 1:
+            raise UsageError(f"dropout = {dropout}: it must lie in [0, 1)")
+        if not 0 < lr < math.inf:
+            raise UsageError(f"lr = {lr}: it must be positive and finite")
         self.q = q
         self.fit_on = fit
         self.balance = balance

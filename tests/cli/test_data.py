@@ -27,6 +27,14 @@ def test_list_shows_what_can_be_fetched_imported_or_is_embedded(source: Path, em
     assert states["cora"] == "fetch"
     assert states["acl-venues"] == "import"
     assert states["cora-twin"] == "embedded"
+    sizes = {
+        row["name"]: [row[name] for name in ("vertices", "edges", "classes", "years")] for row in listed["streams"]
+    }
+    assert sizes["mine"] == [3, 2, 2, 2] and sizes["acl-venues"] == [17548, 213830, 28, 53]
+    assert sizes["cora-twin"][0] == catalogue.twin("cora-twin").num_vertices
+    on_disk = {row["name"]: row["megabytes"] for row in listed["streams"]}
+    used = sum(path.stat().st_size for path in (empty_data / "mine").rglob("*") if path.is_file())
+    assert on_disk["mine"] == pytest.approx(used / 2**20) and on_disk["cora"] is None
     text = run("data", "list").stdout
     assert str(empty_data) in text
     assert all(name in text for name in states)

@@ -79,7 +79,7 @@ def failing(monkeypatch):
             1,
             "lgl-bench: the memory does not suffice; take fewer --jobs, a smaller --budget or less data\n",
         ),
-        (KeyboardInterrupt(), 1, "lgl-bench: interrupted\n"),
+        (KeyboardInterrupt(), 130, "lgl-bench: interrupted\n"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )

@@ -58,9 +58,11 @@ def test_a_bad_table_is_an_exit_code_of_three_and_one_paragraph(table):
 def test_show_ranks_marks_and_says_what_the_marks_mean(table):
     result = run("show", table)
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["rank", "stream", "backbone", "detector", "accuracy", "auroc_weighted"]
-    assert lines[1].split()[:4] == ["1", "dblp-easy", "gcn", "odin"] and lines[3].split()[0] == "-"
-    assert "not told apart" in lines[-2] and "was not measured on dblp-easy" in lines[-1]
+    assert lines[0] == "dblp-easy: 2 rows on gcn ranked by auroc_weighted"
+    assert lines[1].split() == ["rank", "auroc_weighted", "detector", "accuracy"]
+    assert lines[2].split()[0] == "1" and "odin" in lines[2]
+    assert "other: 1 row, none has a value (nobody looked)" in lines
+    assert "- undefined, --json says why." in lines and "was not measured on dblp-easy" in lines[-1]
 
 
 def test_show_takes_metrics_streams_and_another_rank(tmp_path):
@@ -70,7 +72,25 @@ def test_show_takes_metrics_streams_and_another_rank(tmp_path):
     found = json.loads(result.stdout)
     assert [(entry["detector"], entry["rank"]) for entry in found] == [("a", 1), ("msp", 2)]
     shown = run("show", tmp_path / "b.csv", "--metric", "mcc").stdout.splitlines()
-    assert shown[0].split()[-1] == "mcc"
+    assert shown[1].split() == ["rank", "auroc_weighted", "detector", "mcc"]
+
+
+def test_elsewhere_than_in_a_terminal_every_row_is_shown_unless_fewer_are_asked_for(tmp_path):
+    write_board(board(*(row(0.9 - 0.01 * at, detector=f"d{at}") for at in range(30))), tmp_path / "b.csv")
+    whole = run("show", tmp_path / "b.csv").stdout
+    assert "d29" in whole and "more rows" not in whole
+    assert "d29" not in run("show", tmp_path / "b.csv", "--top", 3).stdout
+    both = run("show", tmp_path / "b.csv", "--top", 3, "--all")
+    assert both.exit_code == 2 and "exclude each other" in both.stderr
+
+
+def test_the_width_is_that_of_columns_and_full_names_have_their_parameters(tmp_path, monkeypatch):
+    long = "good(odin(eps=0.05,temperature=1000.0),alpha=0.6)"
+    write_board(board(row(0.9, detector=long), row(0.8, backbone="gat")), tmp_path / "b.csv")
+    assert long in run("show", tmp_path / "b.csv", "--full").stdout
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run("show", tmp_path / "b.csv", "--full").stdout.splitlines()
+    assert max(map(len, lines)) <= 60
 
 
 @pytest.mark.parametrize(("style", "begins"), [("markdown", "| rank |"), ("latex", "\\begin{tabular}"), ("json", "[")])
@@ -106,6 +126,8 @@ def test_show_without_a_board_shows_the_runs_at_hand(tmp_path, monkeypatch):
     [
         (["--metric", "acuracy"], "did you mean 'accuracy'"),
         (["--rank-by", "aurc_mean"], "did you mean 'auroc_mean'"),
+        (["--metric", "acc"], "did you mean 'accuracy'?"),
+        (["--metric", "auroc"], "did you mean 'auroc_weighted' or 'auroc_mean'?"),
         (["--stream", "dblp-esy"], "did you mean 'dblp-easy'"),
         (["--format", "html"], "html"),
     ],

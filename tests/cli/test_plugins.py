@@ -80,6 +80,35 @@ def test_the_parameters_of_a_plugin_are_listed_with_their_defaults():
     assert rows["good"]["parameters"] == {"alpha": "0.5"}
 
 
+@pytest.mark.parametrize(("kind", "name"), [("suites", "temporal"), ("budgets", "quick"), ("streams", "cora-twin")])
+def test_suites_budgets_and_streams_are_listed_too(kind, name):
+    rows = {row["name"]: row for row in json.loads(run("list", kind, "--json").stdout)}
+    assert rows[name].get("about") or rows[name]["description"]
+    lines = run("list", kind).stdout.splitlines()
+    assert {line.split()[0] for line in lines[1:]} >= set(rows)
+
+
+def test_every_detector_has_a_sentence_that_says_what_it_does():
+    rows = json.loads(run("list", "detectors", "--json").stdout)
+    assert min(len(row["about"].split()) for row in rows) >= 4
+    assert next(row for row in rows if row["name"] == "energy")["about"] == "Energy (Liu et al. 2020): -logsumexp(f)."
+
+
+def test_lists_fit_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for kind in NAMES:
+        assert max(map(len, run("list", kind).stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["run", "tune"])
+def test_without_a_suite_those_there_are_are_listed(command):
+    result = run(command)
+    assert result.exit_code == 2 and result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert {line.split()[0] for line in lines if line} >= {"smoke", "temporal", "static"}
+    assert lines[-1].startswith("Error: --suite is missing") and f"'lgl-bench {command} --suite smoke'" in lines[-1]
+
+
 def test_a_kind_nobody_knows_is_wrong_usage():
     result = run("list", "importers")
     assert result.exit_code == 2 and "detectors" in result.output

@@ -6,7 +6,7 @@ import pytest
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.strategy_names import shown_strategy
 from lgl_bench.leaderboard.text_tables import cells
-from lgl_bench.report.terminal import board_table
+from lgl_bench.report.terminal.board import View, board_text
 from tests.support.report_boards import board_of, year_frame
 
 
@@ -47,5 +47,5 @@ def test_tables_name_the_strategy_only_if_rows_differ_in_it():
 def test_the_line_over_the_years_is_that_of_the_rows_own_strategy():
     years = strategy_years(finetune=0.5, joint=0.9)
     board = ranked(board_of(years))
-    _, joint, finetune = board_table(board, *cells(board, ("accuracy",)), years, 200).splitlines()
+    _, _, joint, finetune, *_ = board_text(board, ("accuracy",), years, View(200)).splitlines()
     assert joint.endswith("█·█·") and finetune.endswith("▁·▁·")

@@ -11,20 +11,22 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
-from lgl_bench.core.types import FloatArray
+from lgl_bench.core.types import BoolArray, FloatArray, IntArray
+from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.boards import Board
 from lgl_bench.leaderboard.compare.across import across_streams
 from lgl_bench.leaderboard.compare.answers import Run
 from lgl_bench.leaderboard.compare.matching import match
 from lgl_bench.leaderboard.compare.questions import NOT_TESTED
 from lgl_bench.leaderboard.compare.standing import BEST, Pairs, pairs_tested
-from lgl_bench.leaderboard.compare.testing import Tester
+from lgl_bench.leaderboard.compare.testing import DrawListener, Tester
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.strategy_names import differ_in_strategy, shown_strategy
 from lgl_bench.leaderboard.table.columns import metrics_in
 from lgl_bench.leaderboard.table.names import PRINTED, Fact, metric_column
 from lgl_bench.leaderboard.table.schema import METHOD
-from lgl_bench.leaderboard.values import ranking_metrics
+from lgl_bench.leaderboard.values import Texts, ranking_metrics
+from lgl_bench.metrics import metrics as registry
 
 RANKING_METRICS = ("auroc_weighted", "auroc_mean", "accuracy")
 DECISION_METRICS = ("mcc", "recall_new", "false_alarm_rate")
@@ -38,8 +40,9 @@ class Comparison:
     Attributes:
         boards: Names, the first of which the others are set against.
         rows: One row per pair and metric: `a`, `b` (positions of boards), method columns, `metric`, `a_mean`, `b_mean`,
-            `difference` (b - a), `lo`, `hi`, `p`, `p_holm`, `verdict` (better, worse, tie, inconclusive (n more
-            seeds), untested, undefined), `test`, `seeds`, `years`, `years_p`, `note`.
+            `difference` (b - a), `lo`, `hi`, `p`, the same adjusted as `lo_holm`, `hi_holm`, `p_holm`, `verdict`
+            (better, worse, tie, inconclusive (n more seeds), untested, undefined), `test`, `seeds`, `years`,
+            `years_p`, `note`, and `same`: the two cannot differ, because they are one model or gave the same answers.
         refused: Rows of the same method that are not comparable, with the reason in `why`.
         only: Rows that one board alone has.
         across: Ranks over streams.
@@ -61,6 +64,7 @@ def compare(
     data_dir: Path | None = None,
     draws: int = 2000,
     seed: int = 0,
+    listener: DrawListener | None = None,
 ) -> Comparison:
     """Sets every further board against the first, or with `within` every row against the best of its group.
 
@@ -73,6 +77,7 @@ def compare(
         data_dir: Where streams are kept, for their labels.
         draws: Of the bootstrap.
         seed: Of the draws.
+        listener: Told how far the draws of a stream are.
     """
     if len(boards) < 2 and not within:
         raise UsageError("one board alone has nothing to be compared with; name a second, or give --within")
@@ -88,7 +93,7 @@ def compare(
     pairs, refused, only = _within(pooled) if within else _between(frames, starts)
     asked = _asked(pooled, pairs, metrics)
     runs = [Run(board.folder) if board.folder is not None else None for board in boards]
-    rows = _rows(pooled, asked, runs, Tester(data_dir, draws, seed))
+    rows = _rows(pooled, asked, runs, Tester(data_dir, draws, seed, listener=listener))
     if not metrics:
         # A printed table leaves most metrics out; they are listed only when asked for.
         rows = rows[rows["difference"].notna() | (rows["test"] != NOT_TESTED)].reset_index(drop=True)
@@ -113,7 +118,7 @@ def _only_streams(frame: pd.DataFrame, streams: Sequence[str]) -> pd.DataFrame:
 
 
 def _check_metrics(frames: Sequence[pd.DataFrame], metrics: Sequence[str]) -> None:
-    known = {name for frame in frames for name in metrics_in(frame)}
+    known = list(dict.fromkeys(name for frame in frames for name in metrics_in(frame)))
     for name in metrics:
         if name not in known:
             raise UnknownNameError("metric", name, known, f"There are: {', '.join(sorted(known))}")
@@ -200,10 +205,22 @@ def _rows(pooled: pd.DataFrame, asked: pd.DataFrame, runs: Sequence[Run | None],
             "years": pd.Series(years, dtype="Int64"),
             "years_p": np.array(years_p, dtype=np.float64),
             "note": notes,
+            "lo_holm": judged.lo,
+            "hi_holm": judged.hi,
             "p_holm": judged.p_holm,
             "verdict": found.verdicts(judged),
+            "same": (value == 0) & (_same_model(pooled, i, j, names) | (lo == 0) & (hi == 0)),
         }
     )
+
+
+def _same_model(pooled: pd.DataFrame, i: IntArray, j: IntArray, names: Texts) -> BoolArray:
+    """Which pairs are rows of one model in a metric that looks at nothing but its classes."""
+    columns = ["board", *(name for name in KEY if name not in ("detector", "threshold", "select", "track"))]
+    model = pooled.groupby(columns, sort=False, dropna=False).ngroup().to_numpy()
+    of_classes = {name: registry.described(name).needs == ("labels",) for name in set(names)}
+    found: BoolArray = (model[i] == model[j]) & np.array([of_classes[name] for name in names], dtype=bool)
+    return found
 
 
 def _reasons(pooled: pd.DataFrame, asked: pd.DataFrame, value: FloatArray) -> list[str]:

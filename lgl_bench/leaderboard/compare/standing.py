@@ -22,7 +22,7 @@ from lgl_bench.leaderboard.compare.answers import Run
 from lgl_bench.leaderboard.compare.questions import NOT_TESTED, WELCH, PairResult, Question
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.stats.evidence import ALPHA, Evidence, Unpaired, more_seeds
-from lgl_bench.leaderboard.stats.holm import holm
+from lgl_bench.leaderboard.stats.holm import holm, level_divisors
 from lgl_bench.leaderboard.stats.resampled import shared_part
 from lgl_bench.leaderboard.stats.student import Difference
 from lgl_bench.leaderboard.table.names import PRINTED, Fact, Suffix, metric_column
@@ -44,13 +44,16 @@ class Pairs(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """Tests within their families: adjusted p, and how many more seeds would tell two rows apart.
+    """Tests within their families: adjusted p and interval, and how many more seeds would tell two rows apart.
 
-    `more` is NaN if no number would, and if the two are told apart already.
+    The interval leaves out 0 if and only if the adjusted p is below 5 %. `more` is NaN if no number would, and if the
+    two are told apart already.
     """
 
     p_holm: FloatArray
     more: FloatArray
+    lo: FloatArray
+    hi: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +83,13 @@ class Differences:
 
     def judge(self, family: npt.NDArray[Any]) -> Judged:
         """Holm's adjustment within each family, and how many more seeds it would take."""
-        found = Judged(np.full(len(self.sign), np.nan), np.full(len(self.sign), np.nan))
+        found = Judged(*(np.full(len(self.sign), np.nan) for _ in Judged._fields))
         value, _, _, p = self.difference()
         for rows in pd.Series(np.arange(len(family))).groupby(family, sort=False).indices.values():
             at = np.asarray(rows, dtype=np.int64)
             found.p_holm[at] = holm(p[at])
+            adjusted = self._at(at, 0, level_divisors(p[at], ALPHA))
+            found.lo[at], found.hi[at] = adjusted.lo, adjusted.hi
             # A difference of exactly 0 stays one with any number of seeds.
             open_ = (found.p_holm[at] >= ALPHA) & (value[at] != 0)
             if open_.any():
@@ -109,10 +114,10 @@ class Differences:
 
         return more_seeds(p_at, self.seeds[at])
 
-    def _at(self, at: IntArray, least: int) -> Difference:
-        """Differences of some pairs, if each had at least so many seeds."""
-        tables = Unpaired(*(part[at] for part in self.tables)).difference(least)
-        paired = Evidence(*(part[at] for part in self.paired)).difference(least)
+    def _at(self, at: IntArray, least: int, tests: FloatArray | float = 1.0) -> Difference:
+        """Differences of some pairs, if each had at least so many seeds, with intervals of tests that share a level."""
+        tables = Unpaired(*(part[at] for part in self.tables)).difference(least, tests)
+        paired = Evidence(*(part[at] for part in self.paired)).difference(least, tests)
         asked, untested = ~np.isnan(self.paired.seeds[at]), self.printed[at]
         value, *rest = (np.where(asked, one, other) for one, other in zip(paired, tables, strict=True))
         return Difference(value, *(np.where(untested, np.nan, part) for part in rest))

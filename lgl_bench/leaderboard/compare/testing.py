@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -41,6 +41,8 @@ from lgl_bench.runs.records import DamagedError
 
 Drawn: TypeAlias = dict[Cells, dict[str, Resampled]]
 """What was drawn, per method, whose cells follow the folder of its run, and per metric."""
+DrawListener: TypeAlias = Callable[[str, int, int], None]
+"""Called with a stream, the tasks that were drawn from, and how many there are."""
 _SAME = 1e-6
 """How far a value of the answers may lie from that of the year rows."""
 
@@ -56,6 +58,7 @@ class Tester:
         seed: Of the draws.
         labels: Of streams that are loaded already, by name and checksum.
         kept: Whether what run folders keep counts; not if the year rows may be others than those in the folder.
+        listener: Told how far the draws of a stream are.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Tester:
         labels: Mapping[tuple[str, str], Labels] | None = None,
         *,
         kept: bool = True,
+        listener: DrawListener | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.draws = draws
@@ -73,6 +77,7 @@ class Tester:
         self._labels: dict[tuple[str, str], Labels | str] = dict(labels or {})
         self._drawn: dict[SharedTasks, Drawn] = defaultdict(dict)
         self._kept: dict[Path, KeptTests] | None = {} if kept else None
+        self._listener = listener
 
     def ask(self, questions: Sequence[Question]) -> list[PairResult]:
         """One result per question."""
@@ -136,20 +141,28 @@ class Tester:
             if not all(question.metric in graded.get(name, {}) for name, question in _asked(questions)):
                 fixed = next(iter(questions.values())).split != "temporal"
                 answers = load_answers(methods, plan, self._known(stream, checksum), fixed_split=fixed)
-                graded = self._graded(answers, metrics)
+                graded = self._graded(stream, answers, metrics)
         except DamagedError:
             raise
         except LglBenchError as error:
             return {number: _over_seeds(question, str(error)) for number, question in questions.items()}
         return {number: _drawn_result(question, graded, plan) for number, question in questions.items()}
 
-    def _graded(self, answers: Answers, metrics: Sequence[str]) -> Drawn:
+    def _graded(self, stream: str, answers: Answers, metrics: Sequence[str]) -> Drawn:
         found: Drawn = {}
+        tasks = 0
+
+        def count() -> None:
+            nonlocal tasks
+            tasks += 1
+            if self._listener is not None:
+                self._listener(stream, tasks, 2 * len(answers.cuts))
+
         decided = {name: sheets for name, sheets in answers.sheets.items() if sheets[0].rejected is not None}
         others = [metric for metric in drawable(decisions=True) if metric in metrics]
         plain = [metric for metric in metrics if metric not in others]
         for sheets, wanted in ((answers.sheets, plain), (decided, others)):
-            for name, values in resample(answers.cuts, sheets, wanted, self.draws, self.seed).items():
+            for name, values in resample(answers.cuts, sheets, wanted, self.draws, self.seed, count).items():
                 found.setdefault(name, {}).update(values)
         return found
 

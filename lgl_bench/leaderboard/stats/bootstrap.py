@@ -18,7 +18,7 @@ which at three seeds rejects up to 8 % of true nulls; docs/comparing.md prints w
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -83,6 +83,7 @@ def resample(
     names: Sequence[str],
     draws: int = DRAWS,
     seed: int = 0,
+    after_task: Callable[[], None] = lambda: None,
 ) -> dict[Method, dict[str, Resampled]]:
     """Draws vertices and grades every method under each draw.
 
@@ -92,6 +93,7 @@ def resample(
         names: Which metrics, of those that are `drawable`; one that no task defines is left out.
         draws: How many.
         seed: Of the draws; the same cuts and seed make the same draws whatever the methods.
+        after_task: Called when the draws of a task are graded.
     """
     shares = {metric: found for metric in names if (found := task_weights(cuts, metric)).any()}
     sums = {(name, metric): _Sum(draws) for name in methods for metric in {_sum_of(metric) for metric in shares}}
@@ -109,6 +111,7 @@ def resample(
                 for metric, share in used.items():
                     if _kernel_of(metric) == kernel:
                         sums[name, metric].add(start, values * share)
+        after_task()
     return {
         name: {
             metric: sums[name, _sum_of(metric)].resampled(metric, _df(cuts, metric, share))

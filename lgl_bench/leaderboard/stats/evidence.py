@@ -47,8 +47,11 @@ class Evidence(NamedTuple):
     fixed: Any = 0.0
     df: Any = 1.0
 
-    def difference(self, least: int = 0) -> Difference:
-        """With interval and p, if there were at least so many seeds; NaN below three, unless nothing differs at all."""
+    def difference(self, least: int = 0, tests: Any = 1.0) -> Difference:
+        """With interval and p, if there were at least so many seeds; NaN below three, unless nothing differs at all.
+
+        The interval is that of `tests` tests which share the level.
+        """
         seeds = np.maximum(np.asarray(self.seeds, dtype=np.float64), least)
         fixed = np.asarray(self.fixed, dtype=np.float64)
         of_seeds = self.spread * (1 / np.maximum(seeds, 1) + self.shared)
@@ -57,7 +60,7 @@ class Evidence(NamedTuple):
         df = 1 / (share / np.maximum(seeds - 1, 1) + (1 - share) / np.maximum(self.df, 1.0))
         same = (np.asarray(self.value) == 0) & (total == 0)
         enough = (seeds >= MIN_SEEDS) & (np.asarray(self.seeds) >= MIN_SEEDS) | same
-        return from_error(self.value, np.where(enough, np.sqrt(total), np.nan), df)
+        return from_error(self.value, np.where(enough, np.sqrt(total), np.nan), df, tests)
 
 
 def of_seeds(differences: FloatArray, shared: float = 0.0, fixed: float = 0.0, df: float = 1.0) -> Evidence:
@@ -88,11 +91,11 @@ class Unpaired(NamedTuple):
         """Of the side that has fewer."""
         return np.fmin(self.seeds_a, self.seeds_b)
 
-    def difference(self, least: int = 0) -> Difference:
+    def difference(self, least: int = 0, tests: Any = 1.0) -> Difference:
         """By Welch's t, if either side had at least so many seeds; NaN if a side has fewer than three."""
         enough = self.seeds >= MIN_SEEDS
         a, b = (np.where(enough, np.maximum(seeds, least), 0.0) for seeds in (self.seeds_a, self.seeds_b))
-        return welch(self.mean_a, self.std_a, a, self.mean_b, self.std_b, b, self.shared)
+        return welch(self.mean_a, self.std_a, a, self.mean_b, self.std_b, b, self.shared, tests)
 
 
 def more_seeds(p_at: Callable[[int], FloatArray], seeds: FloatArray) -> FloatArray:

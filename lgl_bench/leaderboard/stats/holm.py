@@ -21,3 +21,22 @@ def holm(p: FloatArray) -> FloatArray:
     stepped = p[order] * (len(order) - np.arange(len(order)))
     found[order] = np.minimum(np.maximum.accumulate(stepped), 1.0) if len(order) else stepped
     return found
+
+
+def level_divisors(p: FloatArray, alpha: float) -> FloatArray:
+    """Of each test of a family, between how many tests the level was divided when Holm's step-down came to it.
+
+    An interval at the level 1 - alpha / k, with k from here, leaves out 0 if and only if the adjusted p is below
+    alpha: the i-th smallest of m p values is held against alpha / (m - i + 1), and with the first that is not below,
+    the division stays as it is for all that follow. Equal p have the same. NaN is no test, and has 1.
+
+    >>> level_divisors(np.array([0.01, 0.04, np.nan, 0.03]), 0.05).tolist()  # 0.01 < 0.05 / 3, then 0.03 >= 0.05 / 2
+    [3.0, 2.0, 1.0, 2.0]
+    """
+    found = np.ones(len(p))
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    left = len(order) - np.searchsorted(p[order], p[order], side="left").astype(np.float64)
+    open_ = np.flatnonzero(p[order] * left >= alpha)
+    found[order] = np.maximum(left, left[open_[0]]) if len(open_) else left
+    return found

@@ -26,13 +26,14 @@ class Difference(NamedTuple):
     p: Any
 
 
-def quantile(df: npt.ArrayLike) -> FloatArray:
-    """The 97.5 % point of Student's t.
+def quantile(df: npt.ArrayLike, tests: npt.ArrayLike = 1.0) -> FloatArray:
+    """The 97.5 % point of Student's t; of several tests that share the 5 %, the point 1 - 2.5 % / tests.
 
-    >>> round(float(quantile(2)), 3)
-    4.303
+    >>> round(float(quantile(2)), 3), round(float(quantile(2, 5)), 3)
+    (4.303, 9.925)
     """
-    return np.asarray(scipy.special.stdtrit(np.asarray(df, dtype=np.float64), 0.5 + LEVEL / 2), dtype=np.float64)
+    beyond = (1 - LEVEL) / 2 / np.asarray(tests, dtype=np.float64)
+    return np.asarray(scipy.special.stdtrit(np.asarray(df, dtype=np.float64), 1 - beyond), dtype=np.float64)
 
 
 def two_sided(t: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
@@ -67,6 +68,7 @@ def welch(
     std_b: FloatArray,
     seeds_b: npt.ArrayLike,
     shared: npt.ArrayLike = 0.0,
+    tests: npt.ArrayLike = 1.0,
 ) -> Difference:
     """The difference b - a by Welch's t test, from three seeds on either side.
 
@@ -81,17 +83,17 @@ def welch(
     below = u**2 / np.maximum(a - 1, 1) + v**2 / np.maximum(b - 1, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         df = np.where(below > 0, (u + v) ** 2 / below, 1.0)
-    return from_error(mean_b - mean_a, np.where(enough, np.sqrt(u + v), np.nan), df)
+    return from_error(mean_b - mean_a, np.where(enough, np.sqrt(u + v), np.nan), df, tests)
 
 
-def from_error(value: npt.ArrayLike, error: npt.ArrayLike, df: npt.ArrayLike) -> Difference:
-    """The interval and p of a difference with its standard error.
+def from_error(value: npt.ArrayLike, error: npt.ArrayLike, df: npt.ArrayLike, tests: npt.ArrayLike = 1.0) -> Difference:
+    """The interval and p of a difference with its standard error; of `tests` tests that share the level, the interval.
 
     Without any error a difference of 0 has p = 1, any other p = 0.
     """
     value, error = np.asarray(value, dtype=np.float64), np.asarray(error, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.where(error > 0, value / error, np.where(value == 0, 0.0, np.inf))
-    half = np.where(error > 0, quantile(df) * error, error)
+    half = np.where(error > 0, quantile(df, tests) * error, error)
     p = np.where(np.isnan(error), np.nan, two_sided(t, df))
     return Difference(value, value - half, value + half, p)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from lgl_bench.leaderboard.stats.student import interval, welch
+from lgl_bench.leaderboard.stats.student import from_error, interval, welch
 
 
 def test_the_interval_over_seeds_is_students():
@@ -45,3 +45,10 @@ def test_without_any_deviation_equal_means_are_equal_and_others_differ():
     zero = np.zeros(2)
     found = welch(np.array([0.5, 0.5]), zero, np.array([3, 3]), np.array([0.5, 0.6]), zero, np.array([3, 3]))
     assert found.p.tolist() == [1.0, 0.0]
+
+
+def test_an_interval_of_five_tests_that_share_the_level_worked_by_hand():
+    # t(2) at 1 - 0.05 / 2 / 5 = 0.995 is 9.925; at 0.975 it is 4.303
+    found = from_error([0.1, 0.1], [0.01, 0.01], [2.0, 2.0], [5.0, 1.0])
+    assert found.lo == pytest.approx([0.1 - 0.09925, 0.1 - 0.04303], abs=1e-5)
+    assert found.p[0] == found.p[1]
