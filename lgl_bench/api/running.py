@@ -3,16 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from lgl_bench.api.board import Board
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.pipeline import RunResult, plan_run, run_plan
+from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.options import IN_PROCESS, Settings
-from lgl_bench.runs.progress import Listener
+from lgl_bench.runs.progress import Counts, Listener
 
-__all__ = ["RunResult", "Settings", "plan_run", "run", "run_plan"]
+__all__ = ["Result", "Settings", "plan_run", "run", "run_plan"]
+
+
+@dataclass(repr=False)
+class Result:
+    """What a run returned.
+
+    Attributes:
+        found: As the pipeline has it.
+    """
+
+    found: RunResult
+
+    @cached_property
+    def board(self) -> Board:
+        """The leaderboard of everything in the folder, best first."""
+        return Board(self.found.folder)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The columns of the leaderboard that are looked at first; `all` has the others."""
+        return self.board.frame
+
+    @property
+    def all(self) -> pd.DataFrame:
+        """Every column of the leaderboard."""
+        return self.board.all
+
+    @property
+    def years(self) -> pd.DataFrame:
+        """A row per year or fold, method and seed."""
+        return self.found.years
+
+    @property
+    def counts(self) -> Counts:
+        """Units done, and what failed with its reason."""
+        return self.found.counts
+
+    @property
+    def folder(self) -> Path:
+        """Where everything is kept."""
+        return self.found.folder
+
+    @property
+    def plan(self) -> Plan:
+        """What was run."""
+        return self.found.plan
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        return self.found.seconds
+
+    def __repr__(self) -> str:
+        failed = len(self.counts.failed)
+        return f"{self.board!r}\n{self.seconds:.0f} s{f', {failed} answers failed' if failed else ''}"
+
+    def _repr_html_(self) -> str:
+        return self.board._repr_html_()
 
 
 def run(
@@ -28,7 +91,7 @@ def run(
     listener: Listener | None = None,
     axes: dict[str, Any] | None = None,
     **settings: Any,
-) -> RunResult:
+) -> Result:
     """Runs a suite and writes its leaderboard.
 
     Args:
@@ -53,4 +116,4 @@ def run(
         load_plugin(Path(path))
     given = {"streams": streams, "backbones": backbones, "detectors": detectors, "thresholds": thresholds}
     plan, opened = plan_run(suite, chosen, seeds=seeds, budget=budget, **given, **(axes or {}))
-    return run_plan(plan, opened, chosen, listener)
+    return Result(run_plan(plan, opened, chosen, listener))

@@ -1,0 +1,22 @@
+"""What Python users import, gathered: `lgl_bench` imports this package once one of its names is asked for."""
+
+from __future__ import annotations
+
+from lgl_bench.api.board import Board
+from lgl_bench.api.running import Result, Settings, plan_run, run, run_plan
+from lgl_bench.api.streams import load, tasks
+from lgl_bench.pipeline import RunResult
+from lgl_bench.streams.stream import Stream
+
+__all__ = [
+    "Board",
+    "Result",
+    "RunResult",
+    "Settings",
+    "Stream",
+    "load",
+    "plan_run",
+    "run",
+    "run_plan",
+    "tasks",
+]
