@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from lgl_bench.api.board import Board
 from lgl_bench.core.registry import load_plugin
+from lgl_bench.evaluation.board import Board
 from lgl_bench.pipeline import RunResult, plan_run, run_plan
 from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.options import IN_PROCESS, Settings

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.types import Task
 from lgl_bench.protocols import protocols
+from lgl_bench.protocols.sealing import sealed
 from lgl_bench.streams import catalogue
 from lgl_bench.streams.stream import Stream
 
@@ -51,11 +51,3 @@ def tasks(stream: Stream | str, protocol: str = "temporal", seed: int = 0, **par
     except TypeError as error:
         raise UsageError(f"the protocol {protocol} does not take {', '.join(parameters)}: {error}") from error
     return (sealed(task) for task, _ in built.tasks(opened, seed))
-
-
-def sealed(task: Task) -> Task:
-    """The task with labels in memory of their own.
-
-    Labels up to a year are a slice of all labels, and numpy leads from a slice to the whole array (`.base`).
-    """
-    return replace(task, train=replace(task.train, labels=task.train.labels.copy()))

@@ -34,17 +34,18 @@ class Board:
     """
 
     def __init__(self, source: str | Path | pd.DataFrame | Iterable[BoardRow], *, name: str = "") -> None:
-        self._folder: Path | None = None
+        self._opened = isinstance(source, str | Path)
         if isinstance(source, str | Path):
-            opened = boards.open_board(Path(source))
-            name, rows, self._folder = name or opened.name, opened.frame, opened.folder
+            self._board = boards.open_board(Path(source))
         else:
             rows = canonical(source if isinstance(source, pd.DataFrame) else frame_of(source))
-        self.name = name
-        self._board = boards.Board(name, rows, self._folder)
+            self._board = boards.Board(name, rows, None)
+        self.name = name or self._board.name
 
     @cached_property
     def _ranked(self) -> pd.DataFrame:
+        if not self._opened:  # what its rows say of the floor stands: nothing here could test it again
+            return ranked(self._board.frame)
         pooled = boards.pool([self._board])
         return ranked(pooled.frame, None, pooled.runs, pooled.tester)
 
