@@ -11,9 +11,20 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lgl_bench.api import Board, Evaluation, EvaluationResult, Result, Stream, load, run, tasks
+    from lgl_bench.api import Board, Evaluation, EvaluationResult, Result, Stream, grade, load, run, tasks
 
-__all__ = ["Board", "Evaluation", "EvaluationResult", "Result", "Stream", "__version__", "load", "run", "tasks"]
+__all__ = [
+    "Board",
+    "Evaluation",
+    "EvaluationResult",
+    "Result",
+    "Stream",
+    "__version__",
+    "grade",
+    "load",
+    "run",
+    "tasks",
+]
 
 # DGL asks for its back end, and writes to the home folder, unless this is set before its first import.
 os.environ.setdefault("DGLBACKEND", "pytorch")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lgl_bench.api.running import Result, Settings, plan_run, run, run_plan
 from lgl_bench.api.streams import load, tasks
 from lgl_bench.evaluation.board import Board
+from lgl_bench.evaluation.grading import grade
 from lgl_bench.evaluation.loop import Evaluation
 from lgl_bench.evaluation.result import EvaluationResult
 from lgl_bench.pipeline import RunResult
@@ -18,6 +19,7 @@ __all__ = [
     "RunResult",
     "Settings",
     "Stream",
+    "grade",
     "load",
     "plan_run",
     "run",

@@ -137,6 +137,7 @@ class Evaluation:
         own = predicted is not None or novelty is not None
         if own == (logits is not None):
             raise UsageError("answer with predicted= and novelty=, or with logits=: one of the two")
+        self._check_same_kind(own)
         if own:
             if predicted is None or novelty is None:
                 raise UsageError("predicted= and novelty= go together: a class and a number for each of task.scored")
@@ -149,7 +150,6 @@ class Evaluation:
             if train_logits is not None:
                 model.give("train_logits", task.train.graph, train_logits, train_embeddings)
             answer = self._scoring.answer(task, model, place.seed)
-        self._check_same_kind(own)
         self._answers[place] = answer
 
     def result(self) -> EvaluationResult:
@@ -216,7 +216,7 @@ class Evaluation:
         return found
 
     def _check_same_kind(self, own: bool) -> None:
-        if self._answers and own == bool(self._scoring.kept):
+        if self._answers and own == self._scoring.begun:
             raise UsageError("some tasks were answered by logits and others by novelty; answer all in one way")
 
 

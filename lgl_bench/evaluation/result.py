@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pandas as pd
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.files import remove, temporary_folder
+from lgl_bench.core.references import FLOOR
 from lgl_bench.evaluation.answered import Answered
 from lgl_bench.evaluation.board import Board
 from lgl_bench.grading.history import keep_plan, kept_plans
@@ -127,15 +128,21 @@ class EvaluationResult:
         notes = f"{self._missing()}{self._without()}".strip().replace("\n", "<br>")
         return f"{self.board._repr_html_()}<p>{notes}</p>"
 
+    @property
+    def unanswered(self) -> list[str]:
+        """A line per task that has no answer, with the reason."""
+        # The floor has an answer wherever the method has one.
+        floor = self.years[(self.years["detector"] == FLOOR[0]) & (self.years["threshold"] == "")]
+        failed = floor[floor["status"] == "failed"]
+        cells = zip(failed["time"], failed["fold"], failed["seed"], failed["reason"], strict=True)
+        return [f"{fold or time}, seed {seed}: {reason}" for time, fold, seed, reason in cells]
+
     def _missing(self) -> str:
-        failed = self.years[self.years["status"] == "failed"]
-        own = failed[failed["backbone"] == self.answered.request.backbone].drop_duplicates(["seed", "time", "fold"])
-        if not len(own):
-            return ""
-        return f"\n{len(own)} tasks have no answer, so the row has no rank: {own['reason'].iloc[0]}"
+        lines = self.unanswered
+        return f"\n{len(lines)} tasks have no answer, so the row has no rank: {lines[0]}" if lines else ""
 
     def _without(self) -> str:
-        return "".join(f"\nleft out: {name}: {reason}" for name, reason in self.left_out.items())
+        return f"\n{len(self.left_out)} detectors were left out; .left_out says why" if self.left_out else ""
 
 
 def _earlier(store: RunStore, answered: Answered) -> list[Description]:
@@ -148,15 +155,9 @@ def _earlier(store: RunStore, answered: Answered) -> list[Description]:
         if first is None or description.budget != answered.request.budget:
             continue
         cut = first.protocol.model_dump(), first.strategy.model_dump()
-        if (first.stream, first.backbone) == wanted[:2] and cut == (_fields(row.protocol), _fields(row.strategy)):
+        if (first.stream, first.backbone) == wanted[:2] and cut == (asdict(row.protocol), asdict(row.strategy)):
             found.append(description)
     return found
-
-
-def _fields(record: object) -> dict[str, object]:
-    from dataclasses import asdict
-
-    return asdict(record)  # type: ignore[call-overload,no-any-return]
 
 
 def _is_answered(store: RunStore, key: str) -> bool:

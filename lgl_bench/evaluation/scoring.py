@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.core.expressions import signature
 from lgl_bench.core.grammar import parse
 from lgl_bench.core.references import FLOOR
 from lgl_bench.core.types import Task
 from lgl_bench.detectors import Calibration, detectors
 from lgl_bench.evaluation.answer import Answer
-from lgl_bench.evaluation.given_outputs import GivenOutputs
+from lgl_bench.evaluation.given_outputs import GivenOutputs, NeedsModelError
 from lgl_bench.plans.external import canonical_texts
 from lgl_bench.runs.answering import TaskAnswers, add_parts
-from lgl_bench.runs.scoring import Part, Trained, calibration_of, score_part
+from lgl_bench.runs.scoring import Part, PartAnswers, Trained, calibration_of, score_part
 
 HEAD = "softmax"
 """What logits of somebody else are taken for."""
-WRAPPED = ("good(msp)", "good(energy)", "propagate(energy)")
-"""Of detectors that wrap another, what is run unless others are asked for."""
+WRAPPED = "energy"
+"""What detectors that wrap another wrap, unless others are asked for."""
 
 
 class OutputScoring:
-    """Scores task after task; what cannot be run on the first is left out of all.
+    """Scores task after task; what fails on the first, or needs more than outputs on any, is left out of all.
 
     Args:
         asked: Detectors as expressions; empty for all that can be run.
@@ -33,6 +34,11 @@ class OutputScoring:
         self.left_out: dict[str, str] = {}
         self._asked = asked
         self._before: dict[int, Trained] = {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether a task was scored."""
+        return bool(self._before)
 
     def answer(self, task: Task, model: GivenOutputs, seed: int) -> Answer:
         """The answer to a task.
@@ -45,9 +51,17 @@ class OutputScoring:
         calibration = self._calibration(now, seed)
         found = TaskAnswers(task, None)
         bases = dict.fromkeys(map(scored_base, texts))
-        add_parts(found, [Part(parse(text)) for text in bases], lambda part: score_part(part, now, calibration))
-        if not self.kept:
-            self._keep(texts, found.failed)
+        needs: set[str] = set()
+
+        def respond(part: Part) -> PartAnswers:
+            try:
+                return score_part(part, now, calibration)
+            except NeedsModelError:
+                needs.add(str(part.detector))
+                raise
+
+        add_parts(found, [Part(parse(text)) for text in bases], respond)
+        self._keep(texts, {name: reason for name, reason in found.failed.items() if name in needs or not self.kept})
         self._before[seed] = now
         needed = set(map(scored_base, self.kept))
         return Answer(
@@ -67,7 +81,7 @@ class OutputScoring:
         if task.trained is None:
             raise UsageError("the protocol does not say where training vertices are in task.test: give train_logits")
         return Calibration(
-            now.model, task.train, now.fit_vertices, task.test, task.trained, seed=seed, trained=task.trained
+            now.model, task.train, now.fit_vertices, task.test, task.trained.copy(), seed=seed, trained=task.trained
         )
 
     def _candidates(self) -> Iterator[str]:
@@ -83,9 +97,8 @@ class OutputScoring:
                 self.left_out[name] = f"it works on the backbone {' or '.join(kind.backbones)} only"
             elif HEAD not in kind.heads:
                 self.left_out[name] = f"it works on the head {' or '.join(kind.heads)} only"
-            elif not any(parse(text).name == name for text in WRAPPED):
-                yield from canonical_texts([name])
-        yield from canonical_texts(WRAPPED)
+            else:
+                yield from canonical_texts([_text(name)])
 
     def _keep(self, texts: tuple[str, ...], failed: dict[str, str]) -> None:
         self.left_out |= {text: failed[scored_base(text)] for text in texts if scored_base(text) in failed}
@@ -93,6 +106,12 @@ class OutputScoring:
         if not self.kept:
             first, reason = next(iter(self.left_out.items()))
             raise UsageError(f"no detector can be run on these logits; {first}: {reason}")
+
+
+def _text(name: str) -> str:
+    """A detector as it is asked for: alone, or around another as often as it takes one."""
+    wrapped, _ = signature(detectors.get(name))
+    return f"{name}({','.join([WRAPPED] * len(wrapped))})" if wrapped else name
 
 
 def scored_base(text: str) -> str:
