@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from lgl_bench.core.progress import is_watched, progress_bar
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.evaluation.board import Board
 from lgl_bench.pipeline import RunResult, plan_run, run_plan
 from lgl_bench.plans.plan import Plan
 from lgl_bench.runs.options import IN_PROCESS, Settings
-from lgl_bench.runs.progress import Counts, Listener
+from lgl_bench.runs.progress import Counts, Event, Listener
 
 __all__ = ["Result", "Settings", "plan_run", "run", "run_plan"]
 
@@ -89,6 +90,7 @@ def run(
     budget: str = "quick",
     out: str | Path | None = None,
     listener: Listener | None = None,
+    progress: bool | None = None,
     axes: dict[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
@@ -104,6 +106,7 @@ def run(
         budget: "smoke", "quick" or "paper".
         out: Run folder; `runs/SUITE` otherwise.
         listener: Called with every event.
+        progress: Whether a bar is shown, if there is no listener; by default on a terminal and in a notebook.
         axes: Other fields of the suite to replace: `{"select": "t1", "history": 3}`.
         settings: Fields of `Settings`. Without `jobs`, or with one job, everything is done in this process; a limit of
             time or memory needs a process that can be ended, and takes one.
@@ -116,4 +119,13 @@ def run(
         load_plugin(Path(path))
     given = {"streams": streams, "backbones": backbones, "detectors": detectors, "thresholds": thresholds}
     plan, opened = plan_run(suite, chosen, seeds=seeds, budget=budget, **given, **(axes or {}))
-    return Result(run_plan(plan, opened, chosen, listener))
+    shown = listener is None and (is_watched() if progress is None else progress)
+    if not shown:
+        return Result(run_plan(plan, opened, chosen, listener))
+    with progress_bar(len(plan.all_units), Path(suite).stem, "fit") as bar:
+
+        def draw(event: Event) -> None:
+            bar.total = event.total
+            bar.update(event.done - bar.n)
+
+        return Result(run_plan(plan, opened, chosen, draw))
