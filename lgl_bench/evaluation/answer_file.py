@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+from pyarrow import csv
 
 from lgl_bench.core.errors import DataError, quoted
 from lgl_bench.core.parquet import ParquetError, open_parquet
@@ -169,7 +170,9 @@ def _read(path: Path) -> pd.DataFrame:
         raise DataError(f"{path} is no file; give a Parquet or CSV file of answers")
     try:
         if path.suffix == ".csv":
-            return pd.read_csv(path, float_precision="round_trip", dtype={FOLD: str}, keep_default_na=True)
+            # Of Arrow: every digit counts, and the reader of pandas rounds in some versions.
+            read = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types={FOLD: pa.string()}))
+            return pd.DataFrame({name: read.column(name).to_numpy() for name in read.column_names})
         file = open_parquet(path, path.stat().st_size)
         table: pd.DataFrame = file.read(use_threads=False).to_pandas(ignore_metadata=True)
         return table[[name for name in table if not str(name).startswith(_PANDAS_INDEX)]]

@@ -13,6 +13,7 @@ from lgl_bench.evaluation.result import EvaluationResult
 from lgl_bench.plans.budget import budget as budget_of
 from lgl_bench.plans.external import ExternalRequest, check_method, setting_of
 from lgl_bench.streams.catalogue import is_twin, load
+from lgl_bench.streams.stream import Stream
 
 
 def grade(
@@ -57,24 +58,27 @@ def grade(
     folder = None if data_dir is None else Path(data_dir)
     opened = load(stream, folder)
     known = opened.name if is_twin(stream) else stream
-    file = AnswerFile(Path(path))
-    cut = setting_of(request, known).protocol.build()
+    answered = _answered(AnswerFile(Path(path)), request, known, opened, seed)
+    if not answered.answers:
+        raise DataError(f"{path} answers no task of {known}")
+    return EvaluationResult(answered, folder)
+
+
+def _answered(file: AnswerFile, request: ExternalRequest, name: str, stream: Stream, seed: int) -> Answered:
+    """The answers of a file, task by task."""
+    cut = setting_of(request, name).protocol.build()
     answers: dict[Place, Answer] = {}
     reasons: dict[Place, str] = {}
     seeds = file.seeds or (seed,)
     for one in seeds:
-        asked = list(cut.tasks(opened, one if opened.static else 0))
+        asked = list(cut.tasks(stream, one if stream.static else 0))
         file.check_tasks([(task.time, task.fold) for task, _ in asked])
         for number, (task, truth) in enumerate(asked):
-            place = Place(one, number)
-            found = file.answer(task, truth, opened.ids, name, one if file.seeds else None)
+            found = file.answer(task, truth, stream.ids, request.method, one if file.seeds else None)
             if found is None:
-                reasons[place] = NO_ROWS
+                reasons[Place(one, number)] = NO_ROWS
             elif not task.skip_reason:
-                answers[place] = found
-    if not answers:
-        raise DataError(f"{path} answers no task of {known}")
+                answers[Place(one, number)] = found
     given = answers.values()
     decides, bounded = any(one.rejected is not None for one in given), all(one.bounded for one in given)
-    request = replace(request, decides=decides, bounded=bounded)
-    return EvaluationResult(Answered(request, known, opened, seeds, answers, reasons), folder)
+    return Answered(replace(request, decides=decides, bounded=bounded), name, stream, seeds, answers, reasons)
