@@ -218,3 +218,9 @@ def test_a_result_is_short_as_text_and_a_table_as_html(stream):
     found = answered(stream).result()
     assert len(repr(found).splitlines()) < 10 and "external-mine" in repr(found)
     assert "<table" in found._repr_html_() and found.frame.shape[1] < found.all.shape[1] / 5
+
+
+@pytest.mark.parametrize(("progress", "drawn"), [(None, False), (False, False), (True, True)])
+def test_a_bar_is_drawn_if_it_is_asked_for_and_not_by_itself_where_nobody_watches(stream, capsys, progress, drawn):
+    answered(stream, progress=progress)
+    assert ("mine: 100%" in capsys.readouterr().err) == drawn
