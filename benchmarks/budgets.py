@@ -97,7 +97,7 @@ def _board(stream: str, budget: str, given: argparse.Namespace) -> pd.DataFrame:
         jobs=given.jobs,
         data_dir=given.data_dir,
     )
-    return result.frame
+    return result.all
 
 
 def _keep(fresh: pd.DataFrame, path: Path) -> None:

@@ -110,7 +110,7 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
     try:
         with store.alone():
             counts = _carry_out(plan, description, store, streams, settings, listener)
-            frame, years = _write_board(plan, description, store, streams, settings)
+            frame, years = write_graded(plan, description, store, streams, settings.data_dir)
     finally:
         plan.tasks.clear()
     return RunResult(plan, frame, years, counts, out, time.monotonic() - start)
@@ -152,11 +152,11 @@ def _carry_out(
     return counts
 
 
-def _write_board(
-    plan: Plan, description: Description, store: RunStore, streams: dict[str, Stream], settings: Settings
+def write_graded(
+    plan: Plan, description: Description, store: RunStore, streams: dict[str, Stream], data_dir: Path | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Grades all that the store holds, of this plan and of every one before."""
-    history = open_history(store, plan, description, streams, settings.data_dir)
+    """Grades all that the store holds, of this plan and of every one before, and writes its board and year rows."""
+    history = open_history(store, plan, description, streams, data_dir)
     years = history.years(store)
     write_years(store, years)
     frame, drawn = graded_run(Run(store.folder, years), provenance(), history.by_checksum, keep=True)

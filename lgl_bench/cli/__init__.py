@@ -105,6 +105,7 @@ def _show_warning(
 
 from lgl_bench.cli.compare import compare  # noqa: E402  the group above must exist first
 from lgl_bench.cli.data import data  # noqa: E402
+from lgl_bench.cli.grade import grade  # noqa: E402
 from lgl_bench.cli.leaderboard import leaderboard  # noqa: E402
 from lgl_bench.cli.parity import parity  # noqa: E402
 from lgl_bench.cli.plugins import check, list_  # noqa: E402
@@ -119,6 +120,7 @@ for command in (
     tune,
     leaderboard,
     compare,
+    grade,
     report,
     submit,
     verify,

@@ -13,3 +13,14 @@ REFERENCE_THRESHOLDS = ("never", "always")
 """Thresholds that look at nothing."""
 ORACLE = "oracle"
 """The threshold that knows the truth: shown, never ranked."""
+EXTERNAL = "external"
+"""Head and threshold of answers made outside lgl-bench, and how their backbone's name begins; no plugin's name does."""
+
+
+def is_external(backbone: str) -> bool:
+    """Whether a row's answers were made outside lgl-bench, by the name of its backbone.
+
+    >>> is_external("external"), is_external("external-mine"), is_external("externals"), is_external("gcn")
+    (True, True, False, False)
+    """
+    return backbone == EXTERNAL or backbone.startswith(f"{EXTERNAL}-")

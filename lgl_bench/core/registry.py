@@ -20,6 +20,7 @@ from typing import Generic, TypeVar
 from lgl_bench.core.errors import DuplicateNameError, PluginError, UnknownNameError, quoted, reason_of
 from lgl_bench.core.grammar import is_name
 from lgl_bench.core.guard import preserved_state, unpatched
+from lgl_bench.core.references import is_external
 
 T = TypeVar("T")
 _MODULE = "lgl_bench_plugin_"  # how the modules of plugin files are called
@@ -92,6 +93,11 @@ class Registry(Generic[T]):
                 raise PluginError(
                     f"{quoted(name)} cannot be the name of a {self.kind} ({_where(plugin)}): use lower-case letters, "
                     "digits, - and _, a letter first and perhaps a + at the end, such as my-method"
+                )
+            if is_external(name):
+                raise PluginError(
+                    f"{quoted(name)} cannot be the name of a {self.kind} ({_where(plugin)}): it stands for answers "
+                    "made outside lgl-bench; choose another"
                 )
             taken, file = self._plugins.get(name), self._files.get(name)
             # A file that is loaded again, perhaps after it was edited, stands for what it registered before.

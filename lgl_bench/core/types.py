@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.core.graph_libraries import Convertible
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -89,7 +90,7 @@ def feature_rows(features: Features, start: int, stop: int) -> Features:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Convertible):
     """Features and edges, no labels.
 
     Attributes:
@@ -107,6 +108,9 @@ class Graph:
     def __post_init__(self) -> None:
         flag_arrays(self)
 
+    def _exported(self) -> tuple[Graph, dict[str, npt.NDArray[Any]]]:
+        return self, {"time": self.born}
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredGraph(Graph):
@@ -122,7 +126,7 @@ class ScoredGraph(Graph):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Convertible):
     """A graph up to a year with what may be learned from it.
 
     Attributes:
@@ -144,6 +148,9 @@ class Snapshot:
     def born(self) -> IntArray:
         """The year each vertex appeared."""
         return self.graph.born
+
+    def _exported(self) -> tuple[Graph, dict[str, npt.NDArray[Any]]]:
+        return self.graph, {"time": self.born, "label": self.labels}
 
 
 Role: TypeAlias = Literal["validation", "test"]

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from lgl_bench.core.errors import DataError
+from lgl_bench.core.references import is_external
 from lgl_bench.core.types import BoolArray, IntArray
 from lgl_bench.grading.labels import Labels
 from lgl_bench.plans.fits import Unit
@@ -101,7 +102,8 @@ class Reader:
         if record is None or record.status != "ok" or not self.store.has_answers(unit.key):
             return None
         columns = self._current(unit.key)
-        missing = [name for name in (VERTEX, PREDICTED, CONFIDENCE) if name not in columns]
+        needed = (VERTEX, PREDICTED) if is_external(unit.chain.backbone) else (VERTEX, PREDICTED, CONFIDENCE)
+        missing = [name for name in needed if name not in columns]
         if missing:
             raise DataError(f"{self.store.folder}/answers/{unit.key}.parquet has no column '{missing[0]}'")
         truth = self._labels[unit.chain.stream].of(columns.vertices)

@@ -31,6 +31,8 @@ def ece(truth: IntArray, predicted: IntArray, confidence: FloatArray, known: Int
     """
     if bins < 1:
         raise UsageError(f"bins = {bins}: calibration needs at least one bin")
+    if len(confidence) and np.isnan(confidence).all():
+        return Value(None, "the answers give no probability of the predicted class")
     wrong = np.flatnonzero(~((confidence >= 0) & (confidence <= 1)))
     if len(wrong):
         raise UsageError(

@@ -52,7 +52,7 @@ class GradedAnswers:
         known: The classes known to the model that answered.
         new: Which vertices are of no known class.
         predicted: The class each was given.
-        confidence: The probability of that class.
+        confidence: The probability of that class; NaN if answers made outside lgl-bench do not give it.
         scores: How novel each looks; `novelty` returns them to a metric that declares the need.
         decisions: Which are called new; `rejected` returns them to a metric that declares the need.
     """

@@ -11,6 +11,7 @@ from typing import Any
 from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import Expression, build, parse
 from lgl_bench.core.grammar import plugin_name
+from lgl_bench.core.references import is_external
 from lgl_bench.detectors import detectors, head_of
 from lgl_bench.heads import heads
 from lgl_bench.plans.fits import ProtocolSetting
@@ -32,12 +33,14 @@ def note_plugins(plan: Plan) -> PluginFacts:
         backbones=tuple(own_backbones),
         heads=tuple(own_heads),
         detectors={
-            text: _detector(text)
+            text: detector_facts(text, plan.plugins)
             for text in sorted(bases)
             if not all(detectors.is_built_in(name) for name in _names(parse(text)))
         },
         thresholds={
-            text: _threshold(text) for text in sorted(plan.thresholds) if not thresholds.is_built_in(parse(text).name)
+            text: threshold_facts(text, plan.plugins)
+            for text in sorted(plan.thresholds)
+            if not thresholds.is_built_in(parse(text).name)
         },
         protocols={
             protocol_name(one): _protocol(one)
@@ -49,8 +52,12 @@ def note_plugins(plan: Plan) -> PluginFacts:
             for name in sorted({chain.strategy.name for chain in plan.units if chain.strategy.name})
             if not strategies.is_built_in(plugin_name(name))
         },
-        transductive_backbones=tuple(name for name in own_backbones if _is_transductive(backbones.get(name))),
-        transductive_heads=tuple(name for name in own_heads if _is_transductive(heads.get(name))),
+        transductive_backbones=tuple(
+            name for name in own_backbones if not is_external(name) and _is_transductive(backbones.get(name))
+        ),
+        transductive_heads=tuple(
+            name for name in own_heads if not is_external(name) and _is_transductive(heads.get(name))
+        ),
     )
 
 

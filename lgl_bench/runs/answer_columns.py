@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 
 from lgl_bench.core.grammar import parse
@@ -126,8 +127,9 @@ class AnswerColumns:
 
     @property
     def confidence(self) -> FloatArray:
-        """Probability of the predicted class."""
-        return self.columns[CONFIDENCE]
+        """Probability of the predicted class; NaN if answers made outside lgl-bench say nothing of it."""
+        found = self.columns.get(CONFIDENCE)
+        return np.full(len(self.vertices), np.nan) if found is None else found
 
     def rejected(self, detector: str, threshold: str) -> BoolArray | None:
         """Which vertices a threshold calls new; None if it was not asked."""
@@ -140,10 +142,10 @@ class AnswerColumns:
 
     def mixed(self, base: str, alpha: float | None) -> FloatArray | None:
         """Novelty of a base, or of GOOD over it at an alpha; None if the base was not scored."""
+        if alpha is None:
+            return self.columns.get(novelty_column(base))
         found = self.scores(base)
-        if found is None:
-            return None
-        return found[0] if alpha is None else mix(*found, alpha)
+        return None if found is None else mix(*found, alpha)
 
     def novelty(self, detector: str) -> FloatArray | None:
         """Novelty of a detector as it is stored, or of GOOD over one that is stored; None if there is neither."""
@@ -167,6 +169,38 @@ class AnswerColumns:
         """The same with vertices in ascending order."""
         order = np.argsort(self.vertices, kind="stable")
         return AnswerColumns({column: values[order] for column, values in self.columns.items()})
+
+
+def answer_table(
+    vertices: IntArray,
+    time: int,
+    predicted: IntArray,
+    confidence: FloatArray | None,
+    novelty: Mapping[str, FloatArray],
+    neighbour: Mapping[str, FloatArray],
+    rejected: Mapping[tuple[str, str], BoolArray],
+) -> pd.DataFrame:
+    """Answers as columns to store.
+
+    Args:
+        vertices: Ids of the scored vertices.
+        time: Of the task.
+        predicted: Global ids of the predicted classes.
+        confidence: Their probabilities; None if nobody gives them.
+        novelty: By detector.
+        neighbour: By detector, its mean over the neighbours.
+        rejected: By detector and threshold.
+    """
+    columns: dict[str, npt.NDArray[Any]] = {
+        VERTEX: vertices,
+        TIME: np.full(len(vertices), time, dtype=np.int64),
+        PREDICTED: predicted,
+    }
+    columns |= {} if confidence is None else {CONFIDENCE: confidence}
+    columns |= {novelty_column(name): values for name, values in novelty.items()}
+    columns |= {neighbour_column(name): values for name, values in neighbour.items()}
+    columns |= {rejected_column(*names): values for names, values in rejected.items()}
+    return pd.DataFrame(columns)
 
 
 def good_parts(detector: str) -> tuple[str, float | None]:

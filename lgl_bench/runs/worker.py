@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from lgl_bench.backbones import backbones
@@ -22,15 +20,7 @@ from lgl_bench.kernels.choice import use_kernels
 from lgl_bench.plans.fits import Unit
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.plans.tasks import TaskCache, learned_up_to
-from lgl_bench.runs.answer_columns import (
-    CONFIDENCE,
-    PREDICTED,
-    TIME,
-    VERTEX,
-    neighbour_column,
-    novelty_column,
-    rejected_column,
-)
+from lgl_bench.runs.answer_columns import answer_table
 from lgl_bench.runs.answering import TaskAnswers, add_oracle, add_parts, score_task
 from lgl_bench.runs.isolation.requests import (
     Ask,
@@ -247,14 +237,6 @@ def _fit_record(work: _Work, fit: Fit | None = None, peak_memory_mb: float | Non
 
 def _table(work: _Work, answers: TaskAnswers) -> pd.DataFrame:
     """The answers as columns to store."""
-    truth = work.truth
-    columns: dict[str, npt.NDArray[np.generic]] = {
-        VERTEX: work.tasks.stream(work.order.unit.chain).ids[truth.vertices],
-        TIME: np.full(len(truth.vertices), work.task.time, dtype=np.int64),
-        PREDICTED: answers.predicted,
-        CONFIDENCE: answers.confidence,
-    }
-    columns |= {novelty_column(name): values for name, values in answers.novelty.items()}
-    columns |= {neighbour_column(name): values for name, values in answers.neighbour.items()}
-    columns |= {rejected_column(*names): values for names, values in answers.rejected.items()}
-    return pd.DataFrame(columns)
+    vertices = work.tasks.stream(work.order.unit.chain).ids[work.truth.vertices]
+    told = answers.predicted, answers.confidence, answers.novelty, answers.neighbour, answers.rejected
+    return answer_table(vertices, work.task.time, *told)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lgl_bench.core.errors import UsageError
+from lgl_bench.core.graph_libraries import Convertible
 from lgl_bench.core.types import Features, Graph, IntArray, Snapshot, Sparse, feature_rows, flag_arrays
 from lgl_bench.streams.lookup import distinct_pairs
 
@@ -42,7 +43,7 @@ class StreamInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Convertible):
     """A whole stream in memory.
 
     Attributes:
@@ -140,6 +141,9 @@ class Stream:
         births = self.born[labelled[where]]
         order = np.lexsort((classes, births))
         return {int(classes[i]): int(births[i]) for i in order}
+
+    def _exported(self) -> tuple[Graph, dict[str, npt.NDArray[Any]]]:
+        return self.upto(self.times[-1]).graph, {"time": self.born, "label": self.labels, "id": self.ids}
 
 
 def assemble(

@@ -315,3 +315,9 @@ def test_what_is_registered_temporarily_is_forgotten_and_all_is_as_before(monkey
     assert "lgl_bench_plugin_mine_of_a_test" not in sys.modules
     registry.register("two")(One)
     assert registry.get("two") is One
+
+
+@pytest.mark.parametrize("name", ["external", "external-mine"])
+def test_no_plugin_takes_the_name_of_answers_made_outside(name):
+    with pytest.raises(PluginError, match="it stands for answers made outside lgl-bench"):
+        Registry("detector", "nobody").register(name)(object())

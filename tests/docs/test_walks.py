@@ -109,6 +109,13 @@ def test_the_walk_of_the_stream_page_imports_both_of_its_graphs(tmp_path):
     assert [(one["vertices"], one["edges"], one["features"]) for one in found] == [(5, 4, 2), (5, 4, 2)]
 
 
+def test_the_walk_of_the_python_page_ends_with_a_graded_loop_a_graded_file_and_a_board(tmp_path):
+    steps = list(walk(ROOT / "docs" / "api.md", tmp_path, STAND_INS))
+    assert any("trust = recomputed" in step.ended.out for step in steps)
+    saved = sorted(path.parent.name for path in (tmp_path / "here" / "runs").rglob("leaderboard.csv"))
+    assert saved == ["gcn", "mine", "usual"]
+
+
 def test_every_plugin_page_is_walked_and_has_one_example_in_a_file_of_its_own():
     pages = sorted(page.stem for page in PLUGINS.glob("*.md"))
     assert pages == ["backbone", "detector", "head", "metric", "protocol", "strategy", "stream", "threshold"]

@@ -22,6 +22,7 @@ from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
+from lgl_bench.leaderboard.recompute import recompute
 from lgl_bench.pipeline import plan_run, run_plan
 from lgl_bench.protocols import protocols
 from lgl_bench.runs.options import Settings
@@ -32,7 +33,6 @@ from lgl_bench.submissions.bundle.loading import load_bundle, stage
 from lgl_bench.submissions.bundle.opening import opened
 from lgl_bench.submissions.bundle.pack import submit
 from lgl_bench.submissions.reproduce import again
-from lgl_bench.submissions.verify.recompute import recompute
 from lgl_bench.thresholds import thresholds
 from tests.support.graphs import small_stream
 from tests.support.runs import in_this_process

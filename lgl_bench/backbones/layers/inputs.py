@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from lgl_bench.backbones.layers.sparse import Matrix, SparseMatrix, to_matrix
+from lgl_bench.core.graph_libraries import dgl_graph, pyg_data
 from lgl_bench.core.types import Graph
 from lgl_bench.kernels import Arcs, arcs_at_two_hops
 
@@ -92,16 +93,12 @@ class Inputs:
 
     def to_dgl(self) -> Any:
         """The arcs as a DGL graph, for a plugin that computes with it; DGL must be installed."""
-        import dgl
-
-        return dgl.graph((self.arcs.sources.long(), self.arcs.targets), num_nodes=self.num_vertices)
+        return dgl_graph(self.arcs.sources.long(), self.arcs.targets, self.num_vertices)
 
     def to_pyg(self) -> Any:
         """Features and arcs as a `torch_geometric.data.Data`; PyG must be installed. Sparse features become dense."""
-        from torch_geometric.data import Data
-
         features = self.features.dense() if isinstance(self.features, SparseMatrix) else self.features
-        return Data(x=features, edge_index=torch.stack([self.arcs.sources.long(), self.arcs.targets]))
+        return pyg_data(features, self.arcs.sources.long(), self.arcs.targets)
 
     def to_torch_sparse(self) -> torch.Tensor:
         """The arcs as a sparse matrix of ones in torch's CSR layout: row target, column source."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -24,6 +24,18 @@ def rows_of(frame: pd.DataFrame) -> Iterator[BoardRow]:
             {name: figures(cells, name) for name in metrics},
             Facts.model_construct(**{name: cells[name] for name in FACTS}),
         )
+
+
+def frame_of(rows: Iterable[BoardRow]) -> pd.DataFrame:
+    """Typed rows as a table; the other way round of `rows_of`."""
+    return pd.DataFrame(
+        [
+            dict(row.key)
+            | {metric_column(name, one): getattr(found, one) for name, found in row.metrics.items() for one in SUFFIXES}
+            | dict(row.facts)
+            for row in rows
+        ]
+    )
 
 
 def figures(cells: Mapping[Any, Any], metric: str) -> Figures:

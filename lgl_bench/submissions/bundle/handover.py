@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.references import is_external
 from lgl_bench.grading.history import beyond_last
 from lgl_bench.plans.plan_file import Description
 from lgl_bench.streams.catalogue import load
@@ -45,6 +46,11 @@ def check_bundle(place: Path, streams: dict[str, Stream] | str, data_dir: Path |
 def missed(description: Description, with_source: bool, weights: bool, without: int) -> list[str]:
     """What a reviewer will miss."""
     claims = description.plugins
+    if any(map(is_external, claims.backbones)):
+        named = ", ".join(filter(is_external, claims.backbones))
+        return [
+            f"{named}: made outside lgl-bench, so a reviewer can recompute the numbers, but not make the answers again"
+        ]
     kinds = (claims.backbones, claims.heads, claims.strategies, claims.detectors, claims.thresholds, claims.protocols)
     foreign = sorted({name for kind in kinds for name in kind})
     found = []

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from lgl_bench.core.grammar import plugin_name
+from lgl_bench.core.references import is_external
 from lgl_bench.core.registry import only_built_in
 from lgl_bench.core.types import IntArray
+from lgl_bench.detectors import detectors
 from lgl_bench.plans.fits import Unit
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import Description, PlanError, check_stream_name, describe
@@ -85,7 +88,7 @@ def stage(loaded: LoadedBundle, staged: RunStore) -> list[str]:
         for key in sorted(keys - expected.keys()):
             raise BundleError(f"{kind}/{key}: plan.json has no such fit")
     missing, failed = 0, 0
-    for chain, units in loaded.plan.units.items():
+    for units in loaded.plan.units.values():
         for unit in units:
             sent = bundle.fit(unit.key)
             if sent is None:
@@ -98,7 +101,7 @@ def stage(loaded: LoadedBundle, staged: RunStore) -> list[str]:
             record = _checked_record(sent, unit.key, expected[unit.key])
             failed += (record.status in ("failed", "diverged")) + len(record.failed)
             staged.write_fit(unit.key, record, matrix=_matrix(loaded, unit, record))
-            _stage_answers(bundle, staged, record, expected[unit.key], loaded.plan.scored[chain])
+            _stage_answers(loaded, staged, record, unit)
     unasked = _unasked(loaded)
     notes = [f"{missing} of {len(expected)} fits are missing: the bundle is partial"] if missing else []
     if failed:
@@ -161,7 +164,8 @@ def _matrix(loaded: LoadedBundle, unit: Unit, record: FitRecord) -> IntArray | N
     return read_matrix(loaded.bundle.folder / name, name, len(matrix_vertices(stream, years)), record.known)
 
 
-def _stage_answers(bundle: Bundle, staged: RunStore, record: FitRecord, expected: Expected, scored: list[str]) -> None:
+def _stage_answers(loaded: LoadedBundle, staged: RunStore, record: FitRecord, unit: Unit) -> None:
+    bundle, scored, external = loaded.bundle, loaded.plan.scored[unit.chain], is_external(unit.chain.backbone)
     name = answers_file(record.key)
     if name not in bundle:
         if record.status == "ok" and any(base not in record.failed for base in scored):
@@ -169,14 +173,16 @@ def _stage_answers(bundle: Bundle, staged: RunStore, record: FitRecord, expected
         return
     if record.status != "ok":
         raise BundleError(f"{name}: there are answers, but {fit_file(record.key)} has status {record.status}")
-    columns = read_answers(bundle.folder / name, name, expected)
+    columns = read_answers(bundle.folder / name, name, loaded.expected[unit.key], external=external)
+    # Whoever answers for scored vertices alone knows nothing of their neighbours, and no row of theirs is mixed.
+    alone = {base for base in scored if external and not detectors.is_built_in(plugin_name(base))}
     for base in scored:
         if base not in record.failed:
             for column in (novelty_column(base), neighbour_column(base)):
-                if column not in columns:
+                if column not in columns and not (base in alone and column == neighbour_column(base)):
                     raise BundleError(f"{name}: the column {column} is missing")
     for answer in answered_names(columns):
-        if not answer.threshold and neighbour_column(answer.detector) not in columns:
+        if not answer.threshold and answer.detector not in alone and neighbour_column(answer.detector) not in columns:
             column = novelty_column(answer.detector)
             raise BundleError(f"{name}: the column {ascii(column)} has no mean over the neighbours beside it")
     add_answers(staged, record.key, pd.DataFrame(columns))

@@ -22,6 +22,7 @@ from lgl_bench.core.files import building, workspace
 from lgl_bench.core.registry import only_built_in
 from lgl_bench.grading.history import kept_plans
 from lgl_bench.grading.year_table import YEARS_FILE, read_years
+from lgl_bench.leaderboard.recompute import recompute
 from lgl_bench.leaderboard.table.names import BOARD_FILE, Fact
 from lgl_bench.leaderboard.table.text import as_text, read_text
 from lgl_bench.leaderboard.table.write import csv_text, refuse_existing
@@ -46,7 +47,6 @@ from lgl_bench.submissions.bundle.layout import (
     refuse_submitter,
     weights_file,
 )
-from lgl_bench.submissions.verify.recompute import recompute
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 

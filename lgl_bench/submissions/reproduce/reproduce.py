@@ -33,6 +33,7 @@ from lgl_bench.submissions.reproduce.compare import compare
 from lgl_bench.submissions.reproduce.isolate import OPEN, Sandbox, choose_sandbox, run_isolated
 from lgl_bench.submissions.reproduce.limits import Limits
 from lgl_bench.submissions.reproduce.pick import only
+from lgl_bench.submissions.verify.external import refuse_external
 from lgl_bench.submissions.verify.tables import EXACT
 from lgl_bench.submissions.verify.verify import verify_loaded
 
@@ -94,6 +95,7 @@ def reproduce(
     limits = Limits(**_given(seconds=total_time_limit, memory=total_memory_limit))
     with opened(path) as bundle:
         loaded = load_bundle(bundle, data_dir)
+        refuse_external(loaded.plan)
         verified = verify_loaded(loaded)
         fields = bundle.json("plan.json")
     result = Reproduced(verified.frame, "recomputed", 0, list(verified.differences), list(verified.notes))

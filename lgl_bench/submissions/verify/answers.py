@@ -16,11 +16,17 @@ from lgl_bench.submissions.bundle.layout import BundleError
 from lgl_bench.submissions.verify.tables import read_parquet
 
 
-def read_answers(path: Path, name: str, expected: Expected) -> dict[str, npt.NDArray[Any]]:
+def read_answers(path: Path, name: str, expected: Expected, *, external: bool = False) -> dict[str, npt.NDArray[Any]]:
     """The columns of an answers file that keeps the contract; what breaks it is named with its column and vertex.
 
     Means over the neighbours are only held to their range: the neighbours of a scored vertex are mostly not scored, so
     their mean cannot be recomputed from a bundle. Only running the method again shows whether it is right.
+
+    Args:
+        path: Of the file.
+        name: What it is called in messages.
+        expected: What the protocol says of the task.
+        external: Whether the answers were made outside lgl-bench, and may say nothing of their confidence.
     """
     columns = read_parquet(path, name, len(expected.vertices))
     for column in WHOLE:
@@ -28,7 +34,7 @@ def read_answers(path: Path, name: str, expected: Expected) -> dict[str, npt.NDA
             raise BundleError(f"{name}: the column {column} is missing")
         if columns[column].dtype != np.int64:
             raise BundleError(f"{name}, column {column}: it is of type {columns[column].dtype}, not int64")
-    if CONFIDENCE not in columns:
+    if CONFIDENCE not in columns and not external:
         raise BundleError(f"{name}: the column {CONFIDENCE} is missing")
     _check_vertices(name, columns[VERTEX], expected)
     for column, values in columns.items():

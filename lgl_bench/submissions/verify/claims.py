@@ -15,12 +15,14 @@ import numpy as np
 from lgl_bench.backbones import backbones
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import Expression, parse
+from lgl_bench.core.references import is_external
 from lgl_bench.core.registry import Registry
 from lgl_bench.core.types import IntArray
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.plans.methods import AUTO
 from lgl_bench.plans.plan import Plan
+from lgl_bench.plans.plan_file import DetectorFacts
 from lgl_bench.plans.plugin_facts import protocol_name
 from lgl_bench.plans.rebuild import Expected
 from lgl_bench.protocols import protocols
@@ -132,17 +134,27 @@ def _check_claimed(kind: str, used: set[str], claimed: set[str]) -> None:
         raise BundleError(f"plan.json: 'plugins' claims something of {name} under '{kind}', which needs no claim")
 
 
+def _bounds(detector: DetectorFacts) -> str:
+    return "in [0, 1]" if detector.bounded else "without bounds"
+
+
 def _notes(plan: Plan) -> list[str]:
     claims = plan.plugins
-    found = []
+    outside = [name for name in claims.backbones if is_external(name)]
+    found = [
+        f"the answers of {name} were made outside lgl-bench: every number is recomputed from them, but whether a "
+        "method gave them, and what it saw, is the word of who sends them"
+        for name in outside
+    ]
     for kind, names, of in (
         ("backbone", claims.backbones, claims.transductive_backbones),
         ("head", claims.heads, claims.transductive_heads),
     ):
         tracks = {name: ", and its track is claimed to be transductive" if name in of else "" for name in names}
-        found += [f"the {kind} {name} is not part of lgl-bench{track}" for name, track in tracks.items()]
+        ours = ((name, track) for name, track in tracks.items() if not is_external(name))
+        found += [f"the {kind} {name} is not part of lgl-bench{track}" for name, track in ours]
     for name, detector in claims.detectors.items():
-        bounds = "in [0, 1]" if detector.bounded else "without bounds"
+        bounds = _bounds(detector)
         track = "" if detector.track == "inductive" else f", and its track is {detector.track}"
         found.append(f"claimed of the detector {name}: it scores on the head {detector.head}, {bounds}{track}")
     for name, threshold in claims.thresholds.items():

@@ -19,6 +19,7 @@ import pandas as pd
 from lgl_bench.backbones import backbones
 from lgl_bench.core.expressions import parse
 from lgl_bench.core.grammar import plugin_name
+from lgl_bench.core.references import is_external
 from lgl_bench.core.registry import Registry
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
@@ -38,6 +39,7 @@ from lgl_bench.submissions.bundle.layout import answers_file, matrix_file, memor
 from lgl_bench.submissions.bundle.loading import LoadedBundle
 from lgl_bench.submissions.verify.answers import answer_differences
 from lgl_bench.submissions.verify.claims import built_in
+from lgl_bench.submissions.verify.external import NO_CODE
 from lgl_bench.submissions.verify.weights import read_memory, read_weights
 from lgl_bench.thresholds import thresholds
 
@@ -74,7 +76,8 @@ def answer_again(loaded: LoadedBundle, store: RunStore, data_dir: Path | None, t
         foreign = _foreign_parts(chain)
         units = [replace(unit, chain=replace(chain, data_dir=folder)) for unit in loaded.plan.units[chain]]
         if foreign:
-            left_out[f"{foreign} is not part of lgl-bench"] += len(units)
+            reason = NO_CODE if is_external(chain.backbone) else f"{foreign} is not part of lgl-bench"
+            left_out[reason] += len(units)
             continue
         bases = {*loaded.plan.scored[chain], *loaded.plan.tried[chain]}
         rescoring = _ChainRescoring(loaded, store, {unit.key: unit for unit in units}, bases, tolerance, tasks)

@@ -16,13 +16,14 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.registry import only_built_in
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEAR_KEY, YEARS_FILE
+from lgl_bench.leaderboard.recompute import recompute
 from lgl_bench.leaderboard.table.names import BOARD_FILE, CLAIMED, MADE_WITH, Fact
 from lgl_bench.leaderboard.table.text import as_text
 from lgl_bench.submissions.bundle.layout import BundleError
 from lgl_bench.submissions.bundle.loading import LoadedBundle, load_bundle, stage, staged_store
 from lgl_bench.submissions.bundle.opening import opened
+from lgl_bench.submissions.verify.external import floor_differences
 from lgl_bench.submissions.verify.plan_checks import check_keys, check_plan
-from lgl_bench.submissions.verify.recompute import recompute
 from lgl_bench.submissions.verify.rescore import answer_again, rescored_rows
 from lgl_bench.submissions.verify.tables import EXACT, differences, read_board_text, read_parquet
 
@@ -100,9 +101,10 @@ def _verify_loaded(loaded: LoadedBundle) -> Verified:
     staged = staged_store(bundle)
     staged.prepare()
     notes += stage(loaded, staged)
+    found = floor_differences(loaded, staged)
     years, frame = recompute(plan, staged, loaded.streams, made)
     columns = read_parquet(bundle.folder / YEARS_FILE, YEARS_FILE, len(years) + _MAX_EXCESS_ROWS, text=True)
-    found = differences(YEARS_FILE, pd.DataFrame(columns), years, list(YEAR_KEY))
+    found += differences(YEARS_FILE, pd.DataFrame(columns), years, list(YEAR_KEY))
     right = as_text(frame)
     given = read_board_text((bundle.folder / BOARD_FILE).read_bytes(), BOARD_FILE, len(frame) + _MAX_EXCESS_ROWS)
     found += differences(BOARD_FILE, given, right, list(KEY), skip=_SKIPPED)

@@ -67,7 +67,7 @@ def test_an_engine_of_one_file_carries_a_plan_out_from_python(stub, data, tmp_pa
     assert stub.with_suffix(".closed").exists() and not found.counts.failed
     here = lgl_bench.run("smoke", out=tmp_path / "here", **asked)
     left_out = ["fit_seconds", "peak_memory_mb", "created_at"]
-    assert found.frame.drop(columns=left_out).equals(here.frame.drop(columns=left_out))
+    assert found.all.drop(columns=left_out).equals(here.all.drop(columns=left_out))
 
 
 def test_an_engine_of_one_file_carries_a_plan_out_from_the_command_line(stub, data, tmp_path):

@@ -1,0 +1,1 @@
+"""Answers made outside lgl-bench, graded like those of any row."""
