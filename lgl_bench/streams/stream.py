@@ -8,7 +8,7 @@ relabelling.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from lgl_bench.streams.lookup import distinct_pairs
 
 SPLIT_NAMES = ("none", "train", "validation", "test")
 """Names behind the codes of a published split."""
+Unit: TypeAlias = Literal["year", "month"]
+"""What a time counts: years, or months, numbered 12 * year + month - 1 so that they follow each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class StreamInfo:
         t0: The last year of the first training task; None for a static graph.
         class_names: Name of each class id.
         imported: Counts from the import: edge lines read, self-loops and repeats dropped.
+        unit: What its times count.
+        notes: What the import has to say: which columns it took for what, and what it ignored.
     """
 
     name: str
@@ -39,6 +43,8 @@ class StreamInfo:
     t0: int | None = None
     class_names: tuple[str, ...] = ()
     imported: dict[str, int] = field(default_factory=dict)
+    unit: Unit = "year"
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class Stream:
         times: The years that exist, ascending.
         vertex_ends: Number of vertices born up to each of `times`.
         edge_ends: Number of edges visible up to each of `times`.
+        names: Name of each vertex, such as a DOI, if the source has names instead of numbers.
     """
 
     info: StreamInfo
@@ -68,6 +75,7 @@ class Stream:
     times: tuple[int, ...]
     vertex_ends: tuple[int, ...]
     edge_ends: tuple[int, ...]
+    names: npt.NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         flag_arrays(self)
@@ -150,6 +158,7 @@ def assemble(
     features: Features,
     edges: IntArray,
     split: npt.NDArray[np.int8] | None = None,
+    names: npt.NDArray[np.object_] | None = None,
 ) -> Stream:
     """Sorts clean vertices and edges into a stream.
 
@@ -161,6 +170,7 @@ def assemble(
         features: One row per vertex.
         edges: (2, m) row numbers into `ids`; self-loops and repeats are dropped.
         split: Codes of a published split.
+        names: Names of the vertices, if they have some.
     """
     order = np.lexsort((ids, born))
     place = np.empty_like(order)
@@ -186,6 +196,7 @@ def assemble(
         times=tuple(times.tolist()),
         vertex_ends=tuple(np.searchsorted(sorted_born, times, side="right").tolist()),
         edge_ends=tuple(np.searchsorted(visible, times, side="right").tolist()),
+        names=None if names is None else names[order],
     )
 
 
@@ -197,6 +208,15 @@ def reorder(features: Features, order: IntArray) -> Features:
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     take = np.arange(indptr[-1]) + np.repeat(features.indptr[:-1][order] - indptr[:-1], lengths)
     return Sparse(indptr, features.indices[take], features.values[take], features.columns)
+
+
+def time_text(time: int, unit: Unit) -> str:
+    """A time as people write it.
+
+    >>> time_text(2014, "year"), time_text(12 * 2014 + 4, "month")
+    ('2014', '2014-05')
+    """
+    return str(time) if unit == "year" else f"{time // 12:04d}-{time % 12 + 1:02d}"
 
 
 def same(left: Stream, right: Stream) -> bool:
