@@ -19,7 +19,7 @@ from lgl_bench.core.errors import DataError, quoted
 from lgl_bench.core.types import IntArray
 from lgl_bench.streams.stream import Stream
 
-WHOLE = r"-?(0|[1-9][0-9]*)(\.0)?"
+WHOLE = r"-?(0|[1-9][0-9]{0,17})(\.0)?"
 """Text that is a number; 007 and 1501.00010 are names. Tools that know no empty whole numbers write 12 as 12.0."""
 _whole = re.compile(WHOLE)
 

@@ -33,14 +33,14 @@ from lgl_bench.streams.stream import Unit
 
 USUAL = {
     "id": ("id", "doi", "arxiv_id", "arxiv", "paper_id", "paper", "node_id", "node", "vertex_id", "vertex", "key"),
-    "time": ("time", "year", "publication_year", "pub_year", "date", "publication_date", "published"),
+    "time": ("time", "year", "publication_year", "pub_year", "node_year", "date", "publication_date", "published"),
     "label": ("label", "class", "topic", "category", "field", "subject", "venue", "y"),
     "split": ("split",),
     "source": ("source", "citing", "citing_id", "citing_doi", "citing_paper", "src", "from"),
     "target": ("target", "cited", "cited_id", "cited_doi", "cited_paper", "dst", "to"),
 }
 """Names that a column has in tables people have, the first of them first; spelled with capitals or spaces too."""
-FEATURES = ("features", "embedding", "x", "f_*", "feature_*", "feat_*", "x_*", "emb_*", "embedding_*")
+FEATURES = ("features", "feat", "embedding", "x", "f_*", "feature_*", "feat_*", "x_*", "emb_*", "embedding_*")
 """Usual names of a list of features, and patterns of columns that are a feature each."""
 NONE, STRUCTURE = "none", "structure"
 _GO_ON = {
@@ -205,7 +205,7 @@ def _parts(schema: pa.Schema, options: TableOptions, parts: Sequence[str]) -> di
         given = getattr(options, part)
         if given == NONE and part in ("time", "label", "split"):
             continue
-        column = given or _usual(schema.names, part, options.unit)
+        column = given or usual_name(schema.names, part, options.unit)
         if column:
             found[part] = column
         elif part != "split":
@@ -213,7 +213,7 @@ def _parts(schema: pa.Schema, options: TableOptions, parts: Sequence[str]) -> di
     return found
 
 
-def _usual(columns: Sequence[str], part: str, unit: Unit) -> str:
+def usual_name(columns: Sequence[str], part: str, unit: Unit = "year") -> str:
     """The column with the first of the usual names; empty if there is none."""
     names = USUAL[part]
     if part == "time" and unit == "month":  # a year cannot tell months

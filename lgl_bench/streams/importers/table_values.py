@@ -39,11 +39,8 @@ def ids_of(table: pa.Table, name: str, file: str) -> npt.NDArray[Any]:
     if is_text(column.type) and not _missing(column).any() and len(column):
         text = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
         if pc.all(pc.match_substring_regex(text, f"^{WHOLE}$")).as_py():
-            try:
-                numbers: npt.NDArray[Any] = pc.replace_substring_regex(text, r"\.0$", "").cast(pa.int64()).to_numpy()
-                return numbers
-            except pa.ArrowInvalid:  # more digits than a number has: a name
-                pass
+            numbers: npt.NDArray[Any] = pc.replace_substring_regex(text, r"\.0$", "").cast(pa.int64()).to_numpy()
+            return numbers
     return values_of(table, name, file)
 
 

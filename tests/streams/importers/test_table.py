@@ -64,7 +64,7 @@ TABLE_CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
         from_table({"id": ["a", "b", "c", "d"]}),
         (
             "no edge of edges.csv joins two vertices of vertices.csv",
-            "edge is 30 - 10, the first vertex 'a'",
+            "edge is '30' - '10', the first vertex 'a'",
             "--option id",
         ),
     ),
