@@ -137,8 +137,7 @@ def _from_networkx(graph: Any) -> Tables:
     known_as = (lambda node: node) if numbers else str
     rows = [{**attributes, "id": known_as(node)} for node, attributes in graph.nodes(data=True)]
     pairs = [(known_as(source), known_as(target)) for source, target, *_ in graph.edges]
-    kind = "int64" if numbers else object
-    edges = pd.DataFrame(pairs, columns=["source", "target"]).astype(kind)
+    edges = pd.DataFrame(pairs, columns=["source", "target"], dtype="int64" if numbers else "object")
     return _from_pandas(pd.DataFrame(rows)), _from_pandas(edges)
 
 
