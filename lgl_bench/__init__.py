@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lgl_bench.api import Board, Evaluation, EvaluationResult, Result, Stream, grade, load, run, tasks
+    from lgl_bench.api import Board, Evaluation, EvaluationResult, Result, Stream, grade, load, run, stream_from, tasks
 
 __all__ = [
     "Board",
@@ -23,6 +23,7 @@ __all__ = [
     "grade",
     "load",
     "run",
+    "stream_from",
     "tasks",
 ]
 

@@ -9,6 +9,7 @@ from lgl_bench.evaluation.grading import grade
 from lgl_bench.evaluation.loop import Evaluation
 from lgl_bench.evaluation.result import EvaluationResult
 from lgl_bench.pipeline import RunResult
+from lgl_bench.streams.importers.objects import stream_from
 from lgl_bench.streams.stream import Stream
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "plan_run",
     "run",
     "run_plan",
+    "stream_from",
     "tasks",
 ]

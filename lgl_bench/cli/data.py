@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lgl_bench.cli.output import print_json, print_table, text
-from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.errors import DataError, UsageError, quoted
 
 _data_dir = click.option(
     "--data-dir",
@@ -75,15 +75,24 @@ def print_streams(rows: list[dict[str, Any]]) -> None:
 @_data_dir
 @_json
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw the years into an image file.")
-def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | None) -> None:
+@click.option(
+    "--vertices",
+    "vertex_file",
+    type=click.Path(path_type=Path),
+    help="Write number, name, time and class of every vertex into a .csv or .parquet file, to join with answers.",
+)
+def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | None, vertex_file: Path | None) -> None:
     """Describe a stream: counts, classes, homophily, and every year."""
     from lgl_bench.streams import catalogue
     from lgl_bench.streams.describe import describe as figures_of
     from lgl_bench.streams.describe import plot
 
-    figures = figures_of(catalogue.load(name, data_dir))
+    stream = catalogue.load(name, data_dir)
+    figures = figures_of(stream)
     if plot_file is not None:
         plot(figures, plot_file)
+    if vertex_file is not None:
+        _write_vertices(stream, vertex_file)
     if as_json:
         print_json(figures)
     else:
@@ -94,7 +103,8 @@ def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | 
 @click.argument("name")
 @click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="Folder or archive.")
 @click.option("--format", "format_name", help="Layout: planetoid, ogb, adjlist or table.")
-@click.option("--t0", type=int, help="Last year of the first training task.")
+@click.option("--t0", help="Last year (or month: 2014-05) of the first training task; auto takes the proposed one.")
+@click.option("--unit", type=click.Choice(["year", "month"]), help="What dates are rounded to: year, unless given.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the format.")
 @click.option("--force", is_flag=True, help="Replace a stream of that name.")
 @_data_dir
@@ -103,7 +113,8 @@ def import_(
     name: str,
     source: Path,
     format_name: str | None,
-    t0: int | None,
+    t0: str | None,
+    unit: str | None,
     options: tuple[str, ...],
     force: bool,
     data_dir: Path | None,
@@ -118,7 +129,7 @@ def import_(
         data_dir,
         format_name=format_name,
         t0=t0,
-        options=dict(_pair(option) for option in options),
+        options=dict(_pair(option) for option in options) | ({"unit": unit} if unit else {}),
         force=force,
     )
     _print_summary(stream, catalogue.data_folder(data_dir), as_json)
@@ -167,13 +178,20 @@ def verify(name: str, data_dir: Path | None, as_json: bool) -> None:
 
 def _print_summary(stream: Any, folder: Path, as_json: bool) -> None:
     from lgl_bench.streams.checksum import stream_checksum
+    from lgl_bench.streams.start import propose_start, start_note
 
+    start = None if stream.static or stream.info.t0 is not None else propose_start(stream)
     summary = {
         "name": stream.name,
         "folder": str(folder / stream.name),
         "vertices": stream.num_vertices,
         "edges": stream.num_edges,
+        "unknown_edges": 0,
         **stream.info.imported,
+        "named": stream.names is not None,
+        "t0": stream.info.t0,
+        "proposed_t0": start.t0 if start else None,
+        "notes": list(stream.info.notes),
         "stream_checksum": stream_checksum(stream),
     }
     if as_json:
@@ -185,14 +203,33 @@ def _print_summary(stream: Any, folder: Path, as_json: bool) -> None:
         f"(dropped: {stream.info.imported['self_loops']:,} self-loops, "
         f"{stream.info.imported['repeated_edges']:,} repeats)."
     )
+    if stream.names is not None:
+        click.echo(f"  ids are names, such as {quoted(stream.names[0])}, kept beside the numbers of the vertices")
+    for note in filter(None, [*stream.info.notes, start_note(stream)]):
+        click.echo(f"  {note}")
+
+
+def _write_vertices(stream: Any, path: Path) -> None:
+    from lgl_bench.streams.names import vertex_frame
+
+    writers = {".csv": "to_csv", ".parquet": "to_parquet"}
+    if path.suffix not in writers:
+        raise UsageError(f"--vertices {path}: the file must end in .csv or .parquet")
+    try:
+        getattr(vertex_frame(stream), writers[path.suffix])(path, index=False)
+    except OSError as error:
+        raise UsageError(f"the vertices cannot be written to {path}: {error.strerror or error}") from error
 
 
 def _print_figures(figures: dict[str, Any]) -> None:
+    from lgl_bench.streams.stream import time_text
+
     homophily, over_time = figures["homophily"], figures["homophily_over_time"]
     lines = {
         "source": figures["source"],
         "licence": figures["licence"],
-        "vertices": f"{text(figures['vertices'])} ({text(figures['isolated'])} isolated)",
+        "vertices": f"{text(figures['vertices'])} ({text(figures['isolated'])} isolated)"
+        + (", with names" if figures["named"] else ""),
         "edges": f"{text(figures['edges'])} pairs, {text(figures['arcs'])} arcs" + _lines(figures["imported"]),
         "features": f"{text(figures['features'])} {figures['feature_kind']}",
         "classes": _classes(figures),
@@ -203,19 +240,23 @@ def _print_figures(figures: dict[str, Any]) -> None:
         "checksum": figures["stream_checksum"],
     }
     click.echo(figures["name"])
-    for key, value in lines.items():
+    for key, value in [*lines.items(), *(("import", note) for note in figures["notes"])]:
         click.echo(f"  {key:<10} {value}")
     click.echo()
     columns = ["time", "vertices", "edges", "known", "new", "homophily", "drift"]
-    rows = [[str(year["time"]), *(year[key] for key in columns[1:])] for year in figures["years"]]
+    rows = [
+        [time_text(year["time"], figures["unit"]), *(year[key] for key in columns[1:])] for year in figures["years"]
+    ]
     print_table(columns, rows)
 
 
 def _classes(figures: dict[str, Any]) -> str:
     if figures["t0"] is None:
         return f"{figures['classes']}"
+    from lgl_bench.streams.stream import time_text
+
     return (
-        f"{figures['classes']}: {figures['known_at_t0']} known at t0 = {figures['t0']}, "
+        f"{figures['classes']}: {figures['known_at_t0']} known at t0 = {time_text(figures['t0'], figures['unit'])}, "
         f"{figures['new_classes']} new after it"
     )
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import click
-
-from lgl_bench.core.errors import DataError
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
+    from lgl_bench.runs.listeners import JsonLog
     from lgl_bench.runs.progress import Event
 
 PLAIN_EVERY = 30.0
@@ -33,7 +30,7 @@ class Progress:
 
     def __init__(self, log: Path | None = None) -> None:
         self._log_path = log
-        self._log: IO[str] | None = None
+        self._log: JsonLog | None = None
         self._bars: tuple[tqdm[NoReturn], tqdm[NoReturn]] | None = None
         self._stack = ExitStack()
         self._last = self._start = time.monotonic()
@@ -41,8 +38,9 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._log_path is not None:
-            dash = str(self._log_path) == "-"
-            self._log = sys.stderr if dash else self._stack.enter_context(self._log_path.open("a", encoding="utf-8"))
+            from lgl_bench.runs.listeners import JsonLog
+
+            self._log = self._stack.enter_context(JsonLog(self._log_path))
         return self
 
     def __exit__(
@@ -55,24 +53,11 @@ class Progress:
     def listen(self, event: Event) -> None:
         """Shows and logs an event."""
         if self._log is not None:
-            self._write({"at": round(time.time(), 3), **event.record()})
+            self._log.listen(event)
         if self._terminal:
             self._draw(event)
-        elif self._log is not sys.stderr:
+        elif str(self._log_path) != "-":
             self._say(event)
-
-    def _write(self, record: Mapping[str, str | int | float]) -> None:
-        assert self._log is not None
-        try:
-            self._log.write(json.dumps(record) + "\n")
-            self._log.flush()
-        except OSError as error:
-            with suppress(OSError):  # closing tries to write what is left, and fails again
-                self._log.close()
-            raise DataError(
-                f"the log {self._log_path} cannot be written: {error.strerror}; the same command with another "
-                "--json-log goes on where this one stopped"
-            ) from error
 
     def _draw(self, event: Event) -> None:
         from tqdm import tqdm

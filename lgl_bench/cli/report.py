@@ -16,6 +16,7 @@ from lgl_bench.core.errors import UsageError
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="OUT_OR_CSV...")
 @click.option("--html", type=click.Path(path_type=Path), help="Folder of the site.")
+@click.option("--open", "open_page", is_flag=True, help="Show the site in the browser.")
 @click.option("--figures", type=click.Path(path_type=Path), help="Folder for figures as SVG, PDF and PNG.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @click.option("--force", is_flag=True, help="Replace a site or figures that are there.")
@@ -23,6 +24,7 @@ from lgl_bench.core.errors import UsageError
 def report(
     inputs: tuple[Path, ...],
     html: Path | None,
+    open_page: bool,
     figures: Path | None,
     data_dir: Path | None,
     force: bool,
@@ -31,6 +33,8 @@ def report(
     """Make a site or figures from run folders and leaderboard CSVs."""
     if html is None and figures is None:
         raise UsageError("nothing to make; give --html SITE, --figures DIR, or both")
+    if open_page and html is None:
+        raise UsageError("--open shows a site, and none is made; give --html SITE as well")
     made: dict[str, Any] = {}
     if html is not None:
         from lgl_bench.report.site import build_site
@@ -40,6 +44,8 @@ def report(
         from lgl_bench.report.paper_figures import paper_figures
 
         made |= paper_figures(inputs, figures, force=force, data_dir=data_dir)
+    if open_page and html is not None:
+        _show(html / "index.html")
     if as_json:
         print_json(made)
         return
@@ -49,6 +55,14 @@ def report(
         click.echo(f"{figures}: {len(made['figures'])} files")
         for name, why in made["left_out"].items():
             click.echo(f"left out {name}: {why}")
+
+
+def _show(page: Path) -> None:
+    import webbrowser
+
+    address = page.resolve().as_uri()
+    if not webbrowser.open(address):
+        click.echo(f"lgl-bench: no browser was found; set BROWSER to one, or open {address} yourself", err=True)
 
 
 def _command() -> str:

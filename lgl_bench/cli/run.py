@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 @click.option(
     "--json-log", type=click.Path(path_type=Path, allow_dash=True), help="One JSON line per event; - for stderr."
 )
+@click.option("--tensorboard", type=click.Path(path_type=Path), help="Folder for a log that TensorBoard shows.")
 @click.option("--dry-run", is_flag=True, help="Print the plan with what it will cost, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def run(
@@ -76,12 +78,14 @@ def run(
     as_json: bool,
     plugins: tuple[Path, ...],
     json_log: Path | None,
+    tensorboard: Path | None,
     **given: Any,
 ) -> None:
     """Run a suite: train what is missing, score, grade, rank."""
     from lgl_bench.core.registry import load_plugin
     from lgl_bench.pipeline import plan_run, run_plan
     from lgl_bench.plans.suite import AXES
+    from lgl_bench.runs.listeners import TensorBoardLog, all_of
     from lgl_bench.runs.options import Settings
 
     for path in plugins:
@@ -96,8 +100,11 @@ def run(
     if dry_run:
         _print_plan(plan, streams, settings, as_json)
         return
-    with Progress(json_log) as progress:
-        result = run_plan(plan, streams, settings, progress.listen)
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(Progress(json_log)).listen]
+        if tensorboard is not None:
+            listeners.append(stack.enter_context(TensorBoardLog(tensorboard)).listen)
+        result = run_plan(plan, streams, settings, all_of(*listeners))
     folder = result.folder
     if as_json:
         rows = result.frame.astype(object).where(result.frame.notna(), None).to_dict("records")

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from lgl_bench import __version__
-from lgl_bench.core.errors import UsageError
+from lgl_bench.core.errors import UsageError, quoted
 from lgl_bench.core.expressions import Expression, parse
 from lgl_bench.core.types import IntArray
 from lgl_bench.plans.budget import Budget, budget
@@ -43,6 +44,12 @@ class Expected(TaskOutline):
     vertices: IntArray
     claimed: bool = False
     trained_up_to: int | None = None
+    names: npt.NDArray[np.object_] | None = None  # of the vertices, for messages
+
+    def vertex(self, at: int) -> str:
+        """A scored vertex as messages show it."""
+        number = int(self.vertices[at])
+        return str(number) if self.names is None else f"{number} ({quoted(self.names[at])})"
 
 
 def description_of(plan: Plan, provenance: dict[str, str]) -> Description:
@@ -222,12 +229,14 @@ class _Expectations:
         """What the protocol says of every task of a chain."""
         key = chain.stream, chain.protocol, self._tasks.seed(chain)
         if key not in self._made:
-            ids = self._tasks.stream(chain).ids
+            stream = self._tasks.stream(chain)
+            ids, names = stream.ids, stream.names
             with _plan_errors():
                 self._made[key] = [
                     Expected(
                         *(i, task.time, task.role, task.fold, task.skip_reason, task.known, ids[truth.vertices]),
                         trained_up_to=learned_up_to(task),
+                        names=None if names is None else names[truth.vertices],
                     )
                     for i, (task, truth) in enumerate(self._tasks.walk(chain))
                 ]

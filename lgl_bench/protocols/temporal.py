@@ -11,7 +11,8 @@ import numpy as np
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.types import Snapshot, Task, Truth
 from lgl_bench.protocols import Protocol, protocols
-from lgl_bench.streams.stream import Stream
+from lgl_bench.streams.start import propose_start
+from lgl_bench.streams.stream import Stream, time_text
 
 
 @protocols.register("temporal")
@@ -42,9 +43,11 @@ class Temporal(Protocol):
         """One task a year; the seed plays no role, because nothing is drawn."""
         t0 = stream.info.t0
         if t0 is None or stream.static:
+            start = propose_start(stream)
+            proposed = f"--t0 {time_text(start.t0, stream.info.unit)}" if start else "--t0"
             raise UsageError(
                 f"the temporal protocol needs years and a t0, which {stream.name} does not have; "
-                "import it with --t0, or use the leave-class-out protocol"
+                f"import it with {proposed}, or use the leave-class-out protocol"
             )
         if stream.index(t0) == len(stream.times) - 1:
             raise UsageError(f"t0 = {t0} is the last year of {stream.name}: there is nothing left to score")

@@ -21,6 +21,7 @@ from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.importers import importers
 from lgl_bench.streams.manifest import Manifest, check_parts, check_statistics, read_manifest
 from lgl_bench.streams.raw import build
+from lgl_bench.streams.start import with_t0
 from lgl_bench.streams.store import open_stream, write_stream
 from lgl_bench.streams.stream import Stream, StreamInfo
 
@@ -114,20 +115,24 @@ def import_stream(
     folder: Path | None = None,
     *,
     format_name: str | None = None,
-    t0: int | None = None,
+    t0: int | str | None = None,
     options: dict[str, str] | None = None,
     force: bool = False,
 ) -> Stream:
-    """Imports a stream into the data folder, checked against its manifest if it has one."""
+    """Imports a stream into the data folder, checked against its manifest if it has one.
+
+    Args:
+        name: What it is called.
+        source: Folder or archive.
+        folder: The data folder.
+        format_name: The layout; the manifest's, or two tables, otherwise.
+        t0: Last time of the first training task; "auto" for the one that is proposed.
+        options: Of the format.
+        force: Whether to replace a stream of that name.
+    """
     folder = data_folder(folder)
     manifest = manifests().get(name)
-    if name in twins() or name.endswith(TWIN):
-        raise UsageError(f"'{name}' is the name of an embedded twin; choose another, real data must not pass for one")
-    if not is_name(name):
-        raise UsageError(
-            f"{name!r} cannot be a stream's name; use letters, digits, dashes, dots and underscores, without spaces or "
-            f"parts of a path, {_LONGEST_NAME} characters at most"
-        )
+    check_name(name)
     given: dict[str, Any] = dict(options or {})
     chosen = format_name or (manifest.format if manifest else "table")
     if not source.exists():
@@ -143,11 +148,10 @@ def import_stream(
         source=(manifest.homepage or manifest.title) if manifest else str(source.name),
         licence=manifest.licence if manifest else "not stated",
         citation=manifest.citation if manifest else "",
-        t0=t0 if t0 is not None else manifest.t0 if manifest else None,
+        t0=manifest.t0 if manifest and t0 is None else None,
         class_names=manifest.class_names if manifest else (),
     )
-    stream = build(raw, info)
-    _check_t0(stream)
+    stream = with_t0(build(raw, info), t0)
     if manifest:
         check_statistics(manifest, describe(stream))
     write_stream(stream, folder / name, force=force)
@@ -199,12 +203,18 @@ def fetch_stream(
     return import_stream(name, paths[0] if len(paths) == 1 else downloads, folder, force=force)
 
 
-def _check_t0(stream: Stream) -> None:
-    t0 = stream.info.t0
-    if t0 is not None and not stream.times[0] <= t0 < stream.times[-1]:
+def check_name(name: str) -> None:
+    """Whether a stream of somebody's own may have that name.
+
+    Raises:
+        UsageError: It may not.
+    """
+    if name in twins() or name.endswith(TWIN):
+        raise UsageError(f"'{name}' is the name of an embedded twin; choose another, real data must not pass for one")
+    if not is_name(name):
         raise UsageError(
-            f"t0 = {t0} leaves nothing to train on or nothing to score: {stream.name} has the years "
-            f"{stream.times[0]} to {stream.times[-1]}, and t0 must be one before the last"
+            f"{name!r} cannot be a stream's name; use letters, digits, dashes, dots and underscores, without spaces or "
+            f"parts of a path, {_LONGEST_NAME} characters at most"
         )
 
 

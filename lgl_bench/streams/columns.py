@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lgl_bench.core.parquet import ColumnError, ColumnType, is_list
+from lgl_bench.core.parquet import ColumnError, ColumnType, is_list, is_text
 from lgl_bench.core.types import IntArray, Sparse
 from lgl_bench.streams.stream import Stream
 
 _INT64 = ColumnType("int64", pa.types.is_int64)
 _INT8 = ColumnType("int8", pa.types.is_int8)
+_TEXT = ColumnType("text", is_text)
 _INDICES = ColumnType("a list of int32", lambda kind: is_list(kind) and bool(pa.types.is_int32(kind.value_type)))
 _VALUES = ColumnType("a list of float32", lambda kind: is_list(kind) and bool(pa.types.is_float32(kind.value_type)))
 EDGE_COLUMNS = {"source": _INT64, "target": _INT64}
@@ -23,6 +24,8 @@ EDGE_COLUMNS = {"source": _INT64, "target": _INT64}
 def vertex_table(stream: Stream, start: int, stop: int) -> pa.Table:
     """The vertices of some rows of a stream, as they are stored."""
     columns: dict[str, Any] = {"id": stream.ids[start:stop], "label": stream.labels[start:stop]}
+    if stream.names is not None:
+        columns["name"] = pa.array(stream.names[start:stop], pa.string())
     if stream.split is not None:
         columns["split"] = stream.split[start:stop]
     if isinstance(stream.features, Sparse):
@@ -36,9 +39,9 @@ def vertex_table(stream: Stream, start: int, stop: int) -> pa.Table:
     return pa.table(columns)
 
 
-def vertex_columns(kind: str, columns: int, split: bool) -> dict[str, ColumnType]:
+def vertex_columns(kind: str, columns: int, split: bool, names: bool = False) -> dict[str, ColumnType]:
     """The columns to read of vertices, and of which type each must be."""
-    found = {"id": _INT64, "label": _INT64} | ({"split": _INT8} if split else {})
+    found = {"id": _INT64, "label": _INT64} | ({"split": _INT8} if split else {}) | ({"name": _TEXT} if names else {})
     if kind == "sparse":
         return found | {"feature_index": _INDICES, "feature_value": _VALUES}
 
@@ -85,6 +88,15 @@ def ints(table: pa.Table, name: str) -> IntArray:
     if column.null_count:
         raise ColumnError(f"has an empty place in the column '{name}'")
     values: IntArray = column.to_numpy()
+    return values
+
+
+def words(table: pa.Table, name: str) -> npt.NDArray[np.object_]:
+    """A column of text."""
+    column = table.column(name)
+    if column.null_count:
+        raise ColumnError(f"has an empty place in the column '{name}'")
+    values: npt.NDArray[np.object_] = column.to_numpy(zero_copy_only=False).astype(object)
     return values
 
 

@@ -13,7 +13,7 @@ from lgl_bench.core.errors import DataError
 from lgl_bench.core.types import Sparse
 from lgl_bench.core.validation import first_problem
 from lgl_bench.streams.checksum import prefix_checksums
-from lgl_bench.streams.stream import Stream, StreamInfo
+from lgl_bench.streams.stream import Stream, StreamInfo, Unit
 
 FORMAT_VERSION = 1
 _LARGEST = 64 * 2**20  # a longer stream.json is none
@@ -27,6 +27,7 @@ class StreamRecord(BaseModel):
 
     Attributes:
         vertices: In all years together, as `edges` is.
+        has_names: Whether vertices have a column `name`.
         files: sha256 of the two files of every year, by their path in the stream's folder.
     """
 
@@ -48,6 +49,9 @@ class StreamRecord(BaseModel):
     imported: dict[StrictStr, StrictInt]
     stream_checksum: _Digest
     files: dict[StrictStr, _Digest]
+    has_names: StrictBool = False
+    unit: Unit = "year"
+    notes: tuple[StrictStr, ...] = ()
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Self:
@@ -61,7 +65,15 @@ class StreamRecord(BaseModel):
     def info(self) -> StreamInfo:
         """What is known about the stream besides its arrays."""
         return StreamInfo(
-            self.name, self.source, self.licence, self.citation, self.t0, self.class_names, dict(self.imported)
+            self.name,
+            self.source,
+            self.licence,
+            self.citation,
+            self.t0,
+            self.class_names,
+            dict(self.imported),
+            self.unit,
+            self.notes,
         )
 
 
@@ -89,7 +101,10 @@ def describe_stream(stream: Stream, files: dict[str, str]) -> str:
         "class_names": list(info.class_names),
         "has_split": stream.split is not None,
         "times": list(stream.times),
+        "has_names": stream.names is not None,
+        "unit": info.unit,
         "imported": info.imported,
+        "notes": list(info.notes),
         "stream_checksum": checksums[stream.times[-1]],
         "files": files,
     }

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lgl_bench.core.errors import DataError
-from lgl_bench.core.types import Features, FloatArray, IntArray, Sparse
+from lgl_bench.core.errors import DataError, quoted
+from lgl_bench.core.types import BoolArray, Features, FloatArray, IntArray, Sparse
 from lgl_bench.streams.lookup import positions
-from lgl_bench.streams.stream import Stream, StreamInfo, assemble
+from lgl_bench.streams.names import is_text, name_positions, number_names
+from lgl_bench.streams.stream import Stream, StreamInfo, Unit, assemble
+from lgl_bench.streams.structure import structure_features
 
 MAX_CLASSES = 100_000
 """Labels run from 0 on: a larger one is no class id, and what is counted per class would fill the memory."""
@@ -25,17 +27,21 @@ class RawGraph:
     """A graph as it comes from a source, nothing dropped yet.
 
     Attributes:
-        ids: Vertex ids.
+        ids: Vertex ids: numbers from 0 on, or names, such as DOIs.
         born: Year of birth of each vertex.
         labels: Class ids; -1 or missing if there is none.
         features: One row per vertex.
-        edges: (2, m) vertex ids, as many lines as the source has.
+        edges: (2, m) vertex ids, as many lines as the source has; a citing paper comes before the cited one.
         split: Codes of a published split.
         class_names: Name of each class id, if the source has them.
         vertex_file: File the vertices come from, for messages.
         files: Files of "times", "labels" and "features" if they have their own, for messages.
         edge_file: File the edges come from, for messages.
         edge_lines: Line of each edge in that file, if it is not its number plus one.
+        structure: Columns of features to compute from the edges, instead of `features`; 0 for none.
+        drop_unknown: Whether an edge to a vertex that does not exist is dropped and counted; otherwise it is an error.
+        unit: What the times count.
+        notes: What the importer has to say to the user.
     """
 
     ids: npt.NDArray[Any]
@@ -49,6 +55,10 @@ class RawGraph:
     edge_file: str = "the edge list"
     edge_lines: IntArray | None = field(default=None)
     files: Mapping[str, str] = field(default_factory=dict)
+    structure: int = 0
+    drop_unknown: bool = False
+    unit: Unit = "year"
+    notes: tuple[str, ...] = ()
 
     def file(self, what: str) -> str:
         """The file that "times", "labels" or "features" come from."""
@@ -65,37 +75,49 @@ def build(raw: RawGraph, info: StreamInfo) -> Stream:
                 f"{raw.vertex_file} has {len(raw.ids)} vertices, but there are {array.shape[0]} {what} in "
                 f"{raw.file(what)}; every vertex needs exactly one"
             )
+    born = _whole(raw.born, "time", raw.file("times"))
+    _few_times(born, raw.file("times"))
+    names = raw.ids.astype(object) if is_text(raw.ids) else None
+    ids = _numbers(raw) if names is None else number_names(names, born, raw.vertex_file)
+    labels = np.maximum(_whole(raw.labels, "label", raw.file("labels")), -1)
+    _few_classes(labels, raw.file("labels"))
+    _finite(raw.features, raw.file("features"))
+    classes = raw.class_names or info.class_names or tuple(str(k) for k in range(int(labels.max()) + 1))
+    if labels.max() >= len(classes):
+        row = int(np.argmax(labels))
+        raise DataError(
+            f"{raw.file('labels')}, row {row}: label {labels[row]} has no class name; "
+            f"{len(classes)} are given, for labels 0 to {len(classes) - 1}"
+        )
+    ends, note = _ends(raw, ids if names is None else names)
+    lines, known, loops = raw.edges.shape[1], ends.shape[1], int((ends[0] == ends[1]).sum())
+    features = _structure(raw, ids, born, ends) if raw.structure else canonical(raw.features)
+    # The ends are handed over without a name: the largest arrays of an import are freed as soon as used.
+    held = [ends]
+    del ends
+    stream = assemble(replace(info, class_names=classes), ids, born, labels, features, held.pop(), raw.split, names)
+    counts = {"edge_lines": lines, "self_loops": loops, "repeated_edges": known - loops - stream.num_edges}
+    counts |= {"unknown_edges": lines - known} if known < lines else {}
+    imported, notes = {**counts, **info.imported}, (*info.notes, *raw.notes, *note)
+    return replace(stream, info=replace(stream.info, imported=imported, unit=raw.unit, notes=notes))
+
+
+def _numbers(raw: RawGraph) -> IntArray:
+    """Ids that are numbers: whole, from 0 on, distinct."""
     ids = _whole(raw.ids, "vertex id", raw.vertex_file)
     if ids.min() < 0:
         row = int(np.argmax(ids < 0))
         raise DataError(f"{raw.vertex_file}, row {row}: vertex id {ids[row]} is negative; ids start at 0")
     _distinct(ids, raw.vertex_file)
-    born = _whole(raw.born, "time", raw.file("times"))
-    _few_times(born, raw.file("times"))
-    labels = np.maximum(_whole(raw.labels, "label", raw.file("labels")), -1)
-    _few_classes(labels, raw.file("labels"))
-    _finite(raw.features, raw.file("features"))
-    names = raw.class_names or info.class_names or tuple(str(k) for k in range(int(labels.max()) + 1))
-    if labels.max() >= len(names):
-        row = int(np.argmax(labels))
-        raise DataError(
-            f"{raw.file('labels')}, row {row}: label {labels[row]} has no class name; "
-            f"{len(names)} are given, for labels 0 to {len(names) - 1}"
-        )
-    # The ends are handed over without a name: the largest arrays of an import are freed as soon as used.
-    stream = assemble(
-        replace(info, class_names=names),
-        ids,
-        born,
-        labels,
-        canonical(raw.features),
-        _ends(raw, ids),
-        raw.split,
-    )
-    lines, loops = raw.edges.shape[1], int((raw.edges[0] == raw.edges[1]).sum())
-    repeats = lines - loops - stream.num_edges
-    counts = {"edge_lines": lines, "self_loops": loops, "repeated_edges": repeats}
-    return replace(stream, info=replace(stream.info, imported={**counts, **info.imported}))
+    return ids
+
+
+def _structure(raw: RawGraph, ids: IntArray, born: IntArray, ends: IntArray) -> npt.NDArray[np.float32]:
+    """Features from the edges. They depend on the order of the vertices, so they are made in the stream's own."""
+    order = np.lexsort((ids, born))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return structure_features(place[ends], born[order], raw.structure, raw.edge_file)[place]
 
 
 def canonical(features: Features) -> Features:
@@ -114,19 +136,39 @@ def canonical(features: Features) -> Features:
     return Sparse(indptr, features.indices[order], features.values[order], features.columns)
 
 
-def _ends(raw: RawGraph, ids: IntArray) -> IntArray:
-    """Row numbers of the two ends of every edge."""
-    edges = _whole(raw.edges, "vertex id of an edge", raw.edge_file, raw.edge_lines)
-    ends = positions(ids)(edges)
-    if ends.size and ends.min() < 0:
-        at = int(np.argmax((ends < 0).any(axis=0)))
-        bad = edges[:, at][ends[:, at] < 0][0]
-        what = "is negative" if bad < 0 else f"is not a vertex of {raw.vertex_file}"
+def _ends(raw: RawGraph, ids: npt.NDArray[Any]) -> tuple[IntArray, tuple[str, ...]]:
+    """Row numbers of the two ends of every edge. If edges to unknown vertices are left out, a note says so."""
+    if ids.dtype.kind in "OUS" or is_text(raw.edges.reshape(-1)):
+        edges, ends = raw.edges, name_positions(ids)(raw.edges)
+    else:
+        edges = _whole(raw.edges, "vertex id of an edge", raw.edge_file, raw.edge_lines)
+        ends = positions(ids)(edges)
+    unknown: BoolArray = np.any(ends < 0, axis=0)
+    if not unknown.any():
+        return ends, ()
+    at = int(np.argmax(unknown))
+    where, edge = _line(at, raw.edge_lines), " - ".join(_id(end) for end in edges[:, at])
+    bad = edges[:, at][ends[:, at] < 0][0]
+    if not raw.drop_unknown:
+        what = "is negative" if isinstance(bad, np.integer) and bad < 0 else f"is not a vertex of {raw.vertex_file}"
         raise DataError(
-            f"{raw.edge_file}, {_line(at, raw.edge_lines)}: the edge {edges[0, at]} - {edges[1, at]} names "
-            f"{bad}, which {what}; add the vertex or remove the edge"
+            f"{raw.edge_file}, {where}: the edge {edge} names {_id(bad)}, which {what}; add the vertex or "
+            "remove the edge"
         )
-    return ends
+    if unknown.all():
+        raise DataError(
+            f"no edge of {raw.edge_file} joins two vertices of {raw.vertex_file}: the first edge is {edge}, the first "
+            f"vertex {_id(ids[0])}; if the ids are in another column, name it with --option id=COLUMN"
+        )
+    note = (
+        f"ignored {int(unknown.sum()):,} of {len(unknown):,} edges, to vertices that are not in {raw.vertex_file}; the "
+        f"first is {where} of {raw.edge_file}, which names {_id(bad)}"
+    )
+    return ends[:, ~unknown], (note,)
+
+
+def _id(value: Any) -> str:
+    return quoted(value) if isinstance(value, str) else str(value)
 
 
 def _whole(array: npt.NDArray[Any], what: str, file: str, lines: IntArray | None = None) -> npt.NDArray[np.int64]:

@@ -32,6 +32,7 @@ from lgl_bench.streams.columns import (
     stack,
     vertex_columns,
     vertex_table,
+    words,
 )
 from lgl_bench.streams.description import StreamRecord, describe_stream, file_name, read_description
 from lgl_bench.streams.lookup import positions
@@ -77,16 +78,19 @@ def open_stream(folder: Path, *, features: bool = True) -> Stream:
     total = described.vertices
     ids, born, labels = (np.empty(total, dtype=np.int64) for _ in range(3))
     split = np.empty(total, dtype=np.int8) if described.has_split else None
+    names = np.empty(total, dtype=object) if described.has_names else None
     dense = np.empty((total if kind == "dense" else 0, columns), dtype=np.float32)
     rows: list[Sparse] = []
     vertex_ends: list[int] = []
-    wanted = vertex_columns(kind, columns, split is not None)
+    wanted = vertex_columns(kind, columns, split is not None, described.has_names)
     for time in described.times:
         with _reading(folder, described, time, "vertices", wanted) as table:
             v0, v1 = _span(vertex_ends, table)
             ids[v0:v1], labels[v0:v1], born[v0:v1] = ints(table, "id"), ints(table, "label"), time
             if split is not None:
                 split[v0:v1] = ints(table, "split")
+            if names is not None:
+                names[v0:v1] = words(table, "name")
             if kind == "sparse":
                 rows.append(sparse_rows(table, columns))
             elif columns:
@@ -106,6 +110,7 @@ def open_stream(folder: Path, *, features: bool = True) -> Stream:
         times=described.times,
         vertex_ends=tuple(vertex_ends),
         edge_ends=tuple(edge_ends),
+        names=names,
     )
 
 

@@ -8,7 +8,7 @@ relabelling.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from lgl_bench.streams.lookup import distinct_pairs
 
 SPLIT_NAMES = ("none", "train", "validation", "test")
 """Names behind the codes of a published split."""
+Unit: TypeAlias = Literal["year", "month"]
+"""What a time counts: years, or months, numbered 12 * year + month - 1 so that they follow each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class StreamInfo:
         t0: The last year of the first training task; None for a static graph.
         class_names: Name of each class id.
         imported: Counts from the import: edge lines read, self-loops and repeats dropped.
+        unit: What its times count.
+        notes: What the import has to say: which columns it took for what, and what it ignored.
     """
 
     name: str
@@ -40,6 +44,8 @@ class StreamInfo:
     t0: int | None = None
     class_names: tuple[str, ...] = ()
     imported: dict[str, int] = field(default_factory=dict)
+    unit: Unit = "year"
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ class Stream(Convertible):
         times: The years that exist, ascending.
         vertex_ends: Number of vertices born up to each of `times`.
         edge_ends: Number of edges visible up to each of `times`.
+        names: Name of each vertex, such as a DOI, if the source has names instead of numbers.
     """
 
     info: StreamInfo
@@ -69,6 +76,7 @@ class Stream(Convertible):
     times: tuple[int, ...]
     vertex_ends: tuple[int, ...]
     edge_ends: tuple[int, ...]
+    names: npt.NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         flag_arrays(self)
@@ -154,6 +162,7 @@ def assemble(
     features: Features,
     edges: IntArray,
     split: npt.NDArray[np.int8] | None = None,
+    names: npt.NDArray[np.object_] | None = None,
 ) -> Stream:
     """Sorts clean vertices and edges into a stream.
 
@@ -165,6 +174,7 @@ def assemble(
         features: One row per vertex.
         edges: (2, m) row numbers into `ids`; self-loops and repeats are dropped.
         split: Codes of a published split.
+        names: Names of the vertices, if they have some.
     """
     order = np.lexsort((ids, born))
     place = np.empty_like(order)
@@ -190,6 +200,7 @@ def assemble(
         times=tuple(times.tolist()),
         vertex_ends=tuple(np.searchsorted(sorted_born, times, side="right").tolist()),
         edge_ends=tuple(np.searchsorted(visible, times, side="right").tolist()),
+        names=None if names is None else names[order],
     )
 
 
@@ -201,6 +212,15 @@ def reorder(features: Features, order: IntArray) -> Features:
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     take = np.arange(indptr[-1]) + np.repeat(features.indptr[:-1][order] - indptr[:-1], lengths)
     return Sparse(indptr, features.indices[take], features.values[take], features.columns)
+
+
+def time_text(time: int, unit: Unit) -> str:
+    """A time as people write it.
+
+    >>> time_text(2014, "year"), time_text(12 * 2014 + 4, "month")
+    ('2014', '2014-05')
+    """
+    return str(time) if unit == "year" else f"{time // 12:04d}-{time % 12 + 1:02d}"
 
 
 def same(left: Stream, right: Stream) -> bool:

@@ -42,6 +42,7 @@ def validation_part(stream: Stream) -> Stream:
         times=stream.times[:years],
         vertex_ends=stream.vertex_ends[:years],
         edge_ends=stream.edge_ends[:years],
+        names=None if stream.names is None else stream.names[:vertices],
     )
 
 

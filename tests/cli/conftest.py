@@ -17,6 +17,6 @@ def source(tmp_path: Path) -> Path:
     """Three vertices and two edges in the layout for everybody."""
     folder = tmp_path / "source"
     folder.mkdir()
-    (folder / "vertices.csv").write_text("id,time,label\n3,2001,a\n1,2000,b\n2,2000,a\n")
+    (folder / "vertices.csv").write_text("id,time,label,f_a\n3,2001,a,1.0\n1,2000,b,2.0\n2,2000,a,0.5\n")
     (folder / "edges.csv").write_text("source,target\n3,1\n1,2\n")
     return folder

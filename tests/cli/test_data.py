@@ -88,8 +88,9 @@ def test_import_tells_what_it_wrote_and_where(source: Path, empty_data: Path) ->
 
 
 def test_import_takes_options_of_the_format(source: Path) -> None:
-    (source / "vertices.csv").write_text("paper,year\n3,2001\n1,2000\n2,2000\n")
-    result = run("data", "import", "mine", "--from", source, "--option", "id=paper", "--option", "time=year")
+    (source / "vertices.csv").write_text("work,epoch,kind,x\n3,2001,a,1\n1,2000,b,2\n2,2000,a,3\n")
+    named = ("id=work", "time=epoch", "label=kind")
+    result = run("data", "import", "mine", "--from", source, *(part for one in named for part in ("--option", one)))
     assert result.exit_code == 0
     assert [row["time"] for row in as_json("data", "describe", "mine")["years"]] == [2000, 2001]
 

@@ -50,6 +50,10 @@ def test_every_page_is_built(site: Path):
         assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).is_file(), page
 
 
+def test_the_command_that_builds_the_site_is_documented():
+    assert "`mkdocs build --strict`" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
 def test_no_page_loads_anything_from_another_host(site: Path):
     loaded = {
         found

@@ -116,6 +116,24 @@ def test_the_walk_of_the_python_page_ends_with_a_graded_loop_a_graded_file_and_a
     assert saved == ["gcn", "mine", "usual"]
 
 
+def test_the_page_on_your_own_graph_goes_from_a_csv_of_dois_to_a_submitted_run_in_six_commands(tmp_path):
+    page = ROOT / "docs" / "own-graph.md"
+    steps = list(walk(page, tmp_path, STAND_INS))
+    commands = [step for step in steps if step.block.language == "sh"]
+    assert len(commands) == 7 and all(len(step.block.text.splitlines()) == 1 for step in commands)
+    imported = next(step.ended.out for step in commands if "data import" in step.block.text)
+    assert "such as '10.5555/" in imported and "t0 is 2015, as proposed" in imported
+    assert "ignored the column title of papers.csv" in imported and "'10.5555/not.in.the.table'" in imported
+    rows = board(tmp_path)
+    assert set(rows["stream"]) == {"mine"}
+    assert {"energy", "margin"} <= {name.partition("(")[0] for name in rows["detector"]}
+    assert (tmp_path / "here" / "site" / "index.html").is_file() and (tmp_path / "here" / "mine.zip").is_file()
+    vertices = pd.read_csv(tmp_path / "here" / "vertices.csv")
+    answers = pd.concat(map(pd.read_parquet, (tmp_path / "here" / "runs" / "mine" / "answers").glob("*.parquet")))
+    named = answers.merge(vertices, on="vertex", how="left")
+    assert len(named) and named["name"].str.startswith("10.5555/").all()
+
+
 def test_every_plugin_page_is_walked_and_has_one_example_in_a_file_of_its_own():
     pages = sorted(page.stem for page in PLUGINS.glob("*.md"))
     assert pages == ["backbone", "detector", "head", "metric", "protocol", "strategy", "stream", "threshold"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import re
+import webbrowser
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -234,6 +235,27 @@ def test_the_command_reports_and_refuses(tmp_path):
     assert CliRunner().invoke(main, ["report", str(run)]).exit_code == 2
     assert CliRunner().invoke(main, ["report", str(run), "--html", str(tmp_path / "site")]).exit_code == 2
     assert CliRunner().invoke(main, ["report", str(tmp_path / "none"), "--html", str(tmp_path / "b")]).exit_code == 3
+
+
+def test_open_shows_the_first_page_in_the_browser(tmp_path, monkeypatch):
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > "{tmp_path}/opened"\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    monkeypatch.setattr(webbrowser, "_tryorder", None)  # the environment is read when the first page is opened
+    run = write_run(tmp_path / "run", year_frame())
+    done = CliRunner().invoke(main, ["report", str(run), "--html", str(tmp_path / "site"), "--open"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "opened").read_text() == (tmp_path / "site" / "index.html").as_uri()
+
+
+def test_open_needs_a_site_and_says_so_without_a_browser(tmp_path, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda address: False)
+    run = write_run(tmp_path / "run", year_frame())
+    without = CliRunner().invoke(main, ["report", str(run), "--figures", str(tmp_path / "figures"), "--open"])
+    assert without.exit_code == 2 and "give --html SITE as well" in without.output
+    done = CliRunner().invoke(main, ["report", str(run), "--html", str(tmp_path / "site"), "--open"])
+    assert done.exit_code == 0 and "no browser was found; set BROWSER" in done.stderr
 
 
 def test_the_floor_is_labelled_and_what_does_not_beat_it_is_marked_and_counted(tmp_path):

@@ -22,6 +22,7 @@ VERTICES: dict[str, list[Any]] = {
     "time": [2001, 2000, 2001, 1999],
     "label": ["fish", "bird", None, "bird"],
     "split": ["train", "test", None, "validation"],
+    "features": [3.0, 1.0, 2.0, 0.5],
 }
 EDGES = {"source": [30, 5, 10, 10, 20], "target": [10, 30, 30, 10, 5]}
 

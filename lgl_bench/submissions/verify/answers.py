@@ -82,8 +82,8 @@ def _check_vertices(name: str, given: npt.NDArray[Any], expected: Expected) -> N
         )
     at = int(np.flatnonzero(given != right)[0])
     raise BundleError(
-        f"{name}, column {VERTEX}: row {at} answers for vertex {given[at]}, where the protocol has vertex {right[at]}; "
-        "vertices stand in the order of the stream"
+        f"{name}, column {VERTEX}: row {at} answers for vertex {given[at]}, where the protocol has vertex "
+        f"{expected.vertex(at)}; vertices stand in the order of the stream"
     )
 
 
@@ -98,7 +98,7 @@ def _check_where(
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
         raise BundleError(
-            f"{name}, column {ascii(column)}: vertex {expected.vertices[at]} has {values[at]}; it must be {wanted}"
+            f"{name}, column {ascii(column)}: vertex {expected.vertex(at)} has {values[at]}; it must be {wanted}"
         )
 
 

@@ -29,13 +29,19 @@ from tests.support.importing import (
 )
 from tests.support.stream_files import EDGES, VERTICES, table
 
+
+def strict(**changes: Any) -> Any:
+    make = from_table(**changes)
+    return lambda folder: (make(folder)[0], ("--option", "unknown=error"))
+
+
 TABLE_CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "missing vertex, csv": (
-        from_table(edges={"target": [10, 30, 31, 10, 5]}),
+        strict(edges={"target": [10, 30, 31, 10, 5]}),
         ("edges.csv, line 4: the edge 10 - 31 names 31", "not a vertex of vertices.csv", "add the vertex or"),
     ),
     "missing vertex, parquet": (
-        from_table(edges={"source": [30, 6, 10, 10, 20]}, kind="parquet"),
+        strict(edges={"source": [30, 6, 10, 10, 20]}, kind="parquet"),
         ("edges.parquet, line 2: the edge 6 - 30 names 6", "add the vertex or remove the edge"),
     ),
     "negative id": (
@@ -43,7 +49,7 @@ TABLE_CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
         ("vertices.csv, row 2: vertex id -20 is negative; ids start at 0",),
     ),
     "negative end": (
-        from_table(edges={"source": [30, 5, -1, 10, 20]}),
+        strict(edges={"source": [30, 5, -1, 10, 20]}),
         ("edges.csv, line 4: the edge -1 - 30 names -1, which is negative", "remove the edge"),
     ),
     "repeated id": (
@@ -54,9 +60,17 @@ TABLE_CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
         from_table({"id": [30, None, 20, 5]}),
         ("vertices.csv, row 1: 'id' is empty", "every row needs one"),
     ),
-    "id that is a word": (
+    "no edge between vertices": (
         from_table({"id": ["a", "b", "c", "d"]}),
-        ("vertices.csv, row 0: the vertex id 'a' is no number", "use whole numbers"),
+        (
+            "no edge of edges.csv joins two vertices of vertices.csv",
+            "edge is '30' - '10', the first vertex 'a'",
+            "--option id",
+        ),
+    ),
+    "repeated name": (
+        from_table({"id": ["a", "b", "c", "b"]}),
+        ("vertices.csv, row 3: vertex id 'b' stands there a second time", "must be distinct"),
     ),
     "nan in sparse lists": (
         from_table(lists(NAN), kind="parquet"),
@@ -80,18 +94,23 @@ TABLE_CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     ),
     "a word for a year": (
         from_table({"time": ["soon", "2000", "2001", "1999"]}),
-        ("vertices.csv, row 0: the time 'soon' is no number", "use whole numbers"),
+        (
+            "vertices.csv, row 0: the time 'soon' is neither a year nor an ISO date such as 2014-05-06",
+            "correct the row",
+        ),
     ),
-    "a date for a year": (
-        from_table({"time": ["2001-05-06", "2000-01-01", "2001-01-01", "1999-12-31"]}),
-        ("vertices.csv, row 0: the time 2001-05-06 is a date", "use whole numbers"),
+    "a month that does not exist": (
+        from_table({"time": ["2001-05", "2000-13", "2001-01", "1999-12"]}),
+        ("vertices.csv, row 1: the time '2000-13' is neither a year nor an ISO date", "correct the row"),
     ),
     "no rows, csv": (
         from_table({key: [] for key in VERTICES}),
         ("vertices.csv has no vertices", "needs at least one"),
     ),
     "no rows, parquet": (
-        from_table({key: pa.array([], pa.string()) for key in VERTICES}, kind="parquet"),
+        from_table(
+            {key: pa.array([], pa.string()) for key in VERTICES} | {"features": pa.array([], pa.int8())}, kind="parquet"
+        ),
         ("vertices.parquet has no vertices", "needs at least one"),
     ),
 }
@@ -136,7 +155,7 @@ def test_long_names_of_classes_stay_coded_as_they_are_in_the_file(tmp_path: Path
     rows = 10_000
     names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(["x" * 500_000]))
     source = table(tmp_path / "source", "parquet", {"id": list(range(rows)), "label": names}, {k: [0] for k in EDGES})
-    stream = importing(tmp_path, source, "table")  # spelled out, the labels are 5 GB
+    stream = importing(tmp_path, source, "table", time="none", features="none")  # spelled out, the labels are 5 GB
     assert stream.info.class_names == ("x" * 500_000,) and stream.labels.max() == 0
 
 
@@ -187,16 +206,16 @@ def test_table_rows_belong_to_their_id_and_names_become_classes(tmp_path: Path, 
     assert stream.info.class_names == ("bird", "fish")
     assert edges_of(stream) == pairs((30, 10), (5, 30), (20, 5))
     assert stream.info.imported == {"edge_lines": 5, "self_loops": 1, "repeated_edges": 1}
-    assert stream.features.shape == (4, 0)
+    assert {v: row["features"] for v, row in found.items()} == {30: [3.0], 10: [1.0], 20: [2.0], 5: [0.5]}
 
 
 @KINDS
 def test_table_columns_can_be_named_by_options(tmp_path: Path, kind: str) -> None:
-    names = {"id": "paper", "time": "year", "label": "venue", "split": "part"}
+    names = {"id": "work", "time": "epoch", "label": "kind", "split": "part", "features": "words"}
     vertices = {names[key]: values for key, values in VERTICES.items()}
     vertices["id"] = [1, 2, 3, 4]  # the default name must not be taken
-    edges = {"citing": EDGES["source"], "cited": EDGES["target"]}
-    stream = read("table", table(tmp_path, kind, vertices, edges), **names, source="citing", target="cited")
+    edges = {"one": EDGES["source"], "other": EDGES["target"]}
+    stream = read("table", table(tmp_path, kind, vertices, edges), **names, source="one", target="other")
     found = by_id(stream)
     assert {v: (row["time"], row["label"], row["split"]) for v, row in found.items()} == {
         v: (TIMES[v], LABELS[v], SPLIT[v]) for v in TIMES
@@ -256,7 +275,8 @@ def test_table_labels_may_be_numbers_and_a_negative_or_missing_one_is_none(tmp_p
 
 @KINDS
 def test_table_with_ids_and_nothing_else_is_a_static_graph_without_labels(tmp_path: Path, kind: str) -> None:
-    stream = read("table", table(tmp_path, kind, {"id": VERTICES["id"]}))
+    source = table(tmp_path, kind, {"id": VERTICES["id"]})
+    stream = read("table", source, time="none", label="none", features="none")
     assert stream.static
     assert stream.split is None
     assert stream.labels.tolist() == [-1] * 4
@@ -270,9 +290,13 @@ def test_table_without_edges_is_a_graph_of_isolated_vertices(tmp_path: Path, kin
 
 @KINDS
 def test_table_with_a_column_missing_lists_those_it_has(tmp_path: Path, kind: str) -> None:
-    vertices = {"paper" if key == "id" else key: values for key, values in VERTICES.items()}
-    with pytest.raises(DataError, match="has no column 'id'; its columns are paper, time.*--option"):
+    vertices = {"work" if key == "id" else key: values for key, values in VERTICES.items()}
+    with pytest.raises(
+        DataError, match=r"has no column with ids: none of its columns work, time, .*--option id=COLUMN"
+    ):
         read("table", table(tmp_path, kind, vertices))
+    with pytest.raises(DataError, match=r"has no column 'wrk'; its columns are work, time.*--option"):
+        read("table", table(tmp_path, kind, vertices), id="wrk")
 
 
 @KINDS
@@ -283,5 +307,5 @@ def test_table_with_a_split_of_an_unknown_name_tells_row_and_names(tmp_path: Pat
 
 
 def test_table_with_an_unknown_option_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the format table: field 'tme': .*its options are: feature_count"):
+    with pytest.raises(UsageError, match="the format table: field 'tme': .*its options are: dimensions, feature_count"):
         read("table", table(tmp_path, "csv"), tme="year")
