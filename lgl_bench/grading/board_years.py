@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lgl_bench.core.errors import DataError
 from lgl_bench.core.files import clear_leftovers, writing
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEAR_KEY, YEARS_FILE, read_year_file
@@ -54,18 +55,25 @@ def write_board_years(parts: Iterable[pd.DataFrame], rows: pd.DataFrame, board: 
 
     Returns:
         The file; None if there are no year rows.
+
+    Raises:
+        DataError: It cannot be written.
     """
     path = years_beside(board)
-    clear_leftovers(path)
     found = [_kept(part, rows) for part in parts]
     years = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
-    if not len(years):
-        path.unlink(missing_ok=True)
-        return None
-    texts = [str(name) for name in years.columns if years[name].dtype == object]
-    with writing(path) as partial:
-        table = pa.Table.from_pandas(years, preserve_index=False)
-        pq.write_table(table, partial, compression="zstd", compression_level=_LEVEL, use_dictionary=[*texts, "time"])
+    try:
+        clear_leftovers(path)
+        if not len(years):
+            path.unlink(missing_ok=True)
+            return None
+        with writing(path) as partial:
+            table = pa.Table.from_pandas(years, preserve_index=False)
+            # Grades are all different: a dictionary of them would be larger than they are.
+            coded = [str(name) for name in years if not pd.api.types.is_float_dtype(years[name])]
+            pq.write_table(table, partial, compression="zstd", compression_level=_LEVEL, use_dictionary=coded)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}") from error
     return path
 
 

@@ -18,7 +18,7 @@ def legend(entries: Sequence[tuple[str, str]], left: float, right: float, top: f
     parts, x, y = [], left, top
     for sample, name in entries:
         shown = cut(name, LONGEST)
-        width = _SAMPLE + width_of(shown) + 10
+        width = _SAMPLE + width_of(shown) + 16
         if x > left and x + width > right:
             x, y = left, y + LINE
         words = tag("text", tag("title", text(name)), text(shown), x=_SAMPLE, y=9, class_="tick")
