@@ -24,18 +24,25 @@ def leaderboard() -> None:
 def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> None:
     """Make one leaderboard from run folders and leaderboard CSVs.
 
-    Rows of a run folder are made anew from its years.parquet; nothing is trained or scored.
+    Rows of a run folder are made anew from its years.parquet; nothing is trained or scored. The year rows that curves
+    are drawn from are written beside the CSV, as NAME.years.parquet.
     """
-    from lgl_bench.leaderboard.boards import open_board, pool
+    from lgl_bench.grading.board_years import write_board_years, years_beside
+    from lgl_bench.leaderboard.boards import open_board, pool, years_of
     from lgl_bench.leaderboard.table.write import refuse_existing, write_board
 
     refuse_existing(out, force)
-    frame = pool([open_board(path) for path in sources]).frame.drop(columns="board")
+    refuse_existing(years_beside(out), force)
+    boards = [open_board(path) for path in sources]
+    frame = pool(boards).frame.drop(columns="board")
+    years = years_of(boards)
     write_board(frame, out, force=force)
+    beside = write_board_years(years, frame, out)
     if as_json:
-        print_json({"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))})
+        made = {"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))}
+        print_json({**made, "years": None if beside is None else str(beside)})
         return
-    click.echo(f"{out}: {len(frame):,} rows")
+    click.echo(f"{out}: {len(frame):,} rows" + (f"; {beside}: their years" if beside else ""))
 
 
 @leaderboard.command()
@@ -57,6 +64,7 @@ def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> N
 )
 @click.option("--all", "everything", is_flag=True, help="Every row, also in a terminal.")
 @click.option("--full", is_flag=True, help="Names with all their parameters.")
+@click.option("--pivot", is_flag=True, help="With --format latex: methods x streams, mean and deviation, for a paper.")
 @click.option("--json", "as_json", is_flag=True, help="As --format json.")
 def show(
     boards: tuple[Path, ...],
@@ -67,6 +75,7 @@ def show(
     top: int | None,
     everything: bool,
     full: bool,
+    pivot: bool,
     as_json: bool,
 ) -> None:
     """Show leaderboards, best first, with intervals and ties.
@@ -80,10 +89,13 @@ def show(
     from lgl_bench.grading.year_table import read_years
     from lgl_bench.leaderboard import text_tables as formats
     from lgl_bench.leaderboard.boards import open_board, pool, run_folders
+    from lgl_bench.leaderboard.latex_pivot import latex_pivot
     from lgl_bench.leaderboard.ranking import ranked
     from lgl_bench.leaderboard.table.columns import metrics_in
     from lgl_bench.report.terminal.board import View
 
+    if pivot and (style != "latex" or as_json):
+        raise UsageError("--pivot makes a table for a paper; give --format latex with it")
     opened = [open_board(path) for path in boards or run_folders()]
     pooled = pool(opened)
     frame = pooled.frame
@@ -105,6 +117,9 @@ def show(
         rows = rows[(rows["rank"] <= top).fillna(False).astype(bool)]
     if as_json or style == "json":
         print_json(formats.records(rows))
+        return
+    if pivot:
+        click.echo(latex_pivot(rows, metrics[0] if metrics else rank_by), nl=False)
         return
     chosen = metrics or formats.default_metrics(rows)
     if style == "markdown":

@@ -149,40 +149,45 @@ def read_years(folder: Path) -> pd.DataFrame:
     path = Path(folder) / YEARS_FILE
     if not path.exists():
         raise DataError(f"{path} is missing: the run has not ended; give its 'lgl-bench run' command again")
+    return read_year_file(path)
+
+
+def read_year_file(path: Path, remedy: str = _AGAIN) -> pd.DataFrame:
+    """Year rows by the path of their file; `remedy` is what to do if something is wrong with it."""
     if not path.is_file():
-        raise DataError(f"{path} is no file; {_AGAIN}")
+        raise DataError(f"{path} is no file; {remedy}")
     try:
         file = open_parquet(path, path.stat().st_size)
     except (ParquetError, OSError) as error:
-        raise DataError(f"{path} {error}; {_AGAIN}") from error
+        raise DataError(f"{path} {error}; {remedy}") from error
     names = [str(name) for name in file.schema_arrow.names]
-    kept = _checked(path, names, file)
+    kept = _checked(path, names, file, remedy)
     try:
         table = file.read(columns=kept)
     except (OSError, pa.ArrowException, OverflowError) as error:
-        raise DataError(f"{path} cannot be read: {error}; {_AGAIN}") from error
+        raise DataError(f"{path} cannot be read: {error}; {remedy}") from error
     for name in kept:
         if name in _FILLED and table[name].null_count:
-            raise DataError(f"{path}, column '{name}': {table[name].null_count} of its rows are empty; {_AGAIN}")
+            raise DataError(f"{path}, column '{name}': {table[name].null_count} of its rows are empty; {remedy}")
     found: pd.DataFrame = table.to_pandas()
     for name in found.columns[[isinstance(kind, pd.CategoricalDtype) for kind in found.dtypes]]:
         found[name] = found[name].astype(object)
     return found
 
 
-def _checked(path: Path, names: Sequence[str], file: Any) -> list[str]:
+def _checked(path: Path, names: Sequence[str], file: Any, remedy: str) -> list[str]:
     """The columns that are read; raises if one is missing, there twice, or of another type."""
     for name in (*_TEXTS, *_WHOLE, *_NUMBERS):
         if name in _NEEDED and name not in names and file.metadata.num_rows:
-            raise DataError(f"{path} has no column '{name}'; {_AGAIN}")
+            raise DataError(f"{path} has no column '{name}'; {remedy}")
     for name in names:
         if names.count(name) > 1:
-            raise DataError(f"{path} has the column {ascii(name)[:100]} twice; {_AGAIN}")
+            raise DataError(f"{path} has the column {ascii(name)[:100]} twice; {remedy}")
     kept = [name for name in names if _kind(name, names)]
     for name in kept:
         kind = file.schema_arrow.field(name).type
         if not _fits(_kind(name, names), kind) and not (pa.types.is_null(kind) and name not in _FILLED):
-            raise DataError(f"{path}, column '{name}': it is of type {kind}, not {_kind(name, names)}; {_AGAIN}")
+            raise DataError(f"{path}, column '{name}': it is of type {kind}, not {_kind(name, names)}; {remedy}")
     return kept
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.labels import Labels
 from lgl_bench.grading.row_key import KEY
-from lgl_bench.grading.year_table import YEARS_FILE
+from lgl_bench.grading.year_table import YEARS_FILE, read_years
 from lgl_bench.leaderboard.build import Intervals, board_rows
 from lgl_bench.leaderboard.compare.answers import Run
 from lgl_bench.leaderboard.compare.standing import Pairs, pairs_tested
@@ -20,6 +21,7 @@ from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.floor import above_floor, against_floor
 from lgl_bench.leaderboard.folder import folder_rows
 from lgl_bench.leaderboard.intervals import draw_intervals
+from lgl_bench.leaderboard.over_base import against_base
 from lgl_bench.leaderboard.ranking import against_best
 from lgl_bench.leaderboard.table.names import Fact
 from lgl_bench.leaderboard.table.read import read_board
@@ -53,6 +55,12 @@ def open_board(path: Path) -> Board:
             )
         return Board(str(path), frame, path)
     return Board(str(path), read_board(path), None)
+
+
+def years_of(boards: Sequence[Board]) -> list[pd.DataFrame]:
+    """The year rows of boards: those of run folders, and those beside a CSV."""
+    found = [read_years(board.folder) if board.folder else read_board_years(Path(board.name)) for board in boards]
+    return [years for years in found if years is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +118,8 @@ def graded_run(
     drawn = draw_intervals(run, labels, tester.draws, tester.seed, tester.remember)
     frame = settled(board_rows(run.years, provenance, drawn).assign(board=0), [run], tester)
     pairs_tested(frame, against_best(frame), [run], tester)
+    if keep:  # the page asks for it, and what was drawn is still in memory
+        pairs_tested(frame, against_base(frame), [run], tester)
     tester.keep()
     return frame.drop(columns="board"), drawn
 

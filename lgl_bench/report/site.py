@@ -10,23 +10,23 @@ from lgl_bench import __version__
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.grammar import without_values
 from lgl_bench.leaderboard.table.names import BOARD_FILE
+from lgl_bench.leaderboard.table.text import NOT_IN_TABLE
 from lgl_bench.report.data.metrics import METRICS, tooltip
 from lgl_bench.report.data.names import slug
 from lgl_bench.report.data.notices import notices, runs_of
-from lgl_bench.report.data.rows import Place, ShownRow, report_rows
+from lgl_bench.report.data.rows import TWIN_MARK, ShownRow, report_rows
 from lgl_bench.report.data.sources import ReportInput, read_sources
 from lgl_bench.report.data.stream_facts import StreamFacts, stream_facts
 from lgl_bench.report.data.tables import rows_table, write_table
+from lgl_bench.report.data.words import file_name, without_paths
+from lgl_bench.report.pages.findings import findings
 from lgl_bench.report.pages.method import Places, references, standings
-from lgl_bench.report.panels.cost import cost_panel
-from lgl_bench.report.panels.critical import critical_panel
-from lgl_bench.report.panels.delay import delay_panel
 from lgl_bench.report.panels.detectors import detector_panel
+from lgl_bench.report.panels.gallery import gallery
+from lgl_bench.report.panels.over_base import over_base_panel
 from lgl_bench.report.panels.over_time import curve_table, leaders_panel
 from lgl_bench.report.panels.panel import Panel
-from lgl_bench.report.panels.strategies import strategy_curves_panel, strategy_panel, year_grid_panel
 from lgl_bench.report.panels.stream import stream_panels
-from lgl_bench.report.panels.sweeps import alpha_panel, sensitivity_panel
 from lgl_bench.report.site_folder import replacing
 
 _HERE = Path(__file__).parent
@@ -48,7 +48,11 @@ def build_site(
         Number of pages, rows and bytes.
     """
     sources = read_sources(paths)
-    about = {"made_by": f"lgl-bench {__version__}", "command": command, "inputs": [one.name for one in sources]}
+    about = {
+        "made_by": f"lgl-bench {__version__}",
+        "command": without_paths(command),
+        "inputs": [without_paths(one.name) for one in sources],
+    }
     with replacing(place, force, about) as folder:
         site = _Site(folder, sources, data_dir, command)
         site.write()
@@ -95,17 +99,17 @@ class _Site:
     def _index(self) -> None:
         from lgl_bench.report.pages.boards import boards, choices
 
-        ranked = [row for row in self.rows if not row.threshold and row.rank is not None]
-        leaders: dict[Place, list[ShownRow]] = {}
-        for row in ranked:
-            leaders.setdefault(row.place, []).append(row)
+        # Maps of twins are among the figures; without a real stream they are what there is to see.
+        shown = [row for row in self.rows if not row.place.twin] or self.rows
+        panels = [detector_panel(shown), over_base_panel(shown)]
         self._page(
             "index.html",
             "index.html",
             title=_title(self.sources),
             boards=boards(self.rows),
             choices=choices(self.rows),
-            leaders=list(leaders.items()),
+            findings=findings(self.rows),
+            panels=[panel for panel in panels if panel.charts],
             notices=notices(self.sources, self.rows),
             counts=(len(self.streams), len(self.methods), len(self.rows)),
             seeds=max((row.figures[row.ranks_by].n_seeds or 0 for row in self.rows), default=0),
@@ -113,37 +117,20 @@ class _Site:
         write_table(rows_table(self.rows), self.folder / "data" / BOARD_FILE)
 
     def _figures(self) -> None:
-        panels = [
-            leaders_panel([(place.label, self._of(place)) for place in self.places], "leaders"),
-            detector_panel(self.rows),
-            cost_panel(self.rows),
-            *self._strategies(),
-            alpha_panel(self.rows),
-            sensitivity_panel(self.rows),
-            delay_panel(self.rows, self.sources, self.data_dir),
-            critical_panel(self.rows),
-        ]
+        panels = gallery(self.rows, self.sources, self.data_dir)
         self._page("figures.html", "figures.html", title="Figures", panels=self._written(panels))
-
-    def _strategies(self) -> list[Panel]:
-        """What is shown of strategies, if rows differ in theirs."""
-        if not any(row.shown_strategy for row in self.rows):
-            return []
-        grids = year_grid_panel(self.rows, self.sources)
-        return [strategy_panel(self.rows), strategy_curves_panel(self.rows), grids]
 
     def _stream(self, name: str, facts: StreamFacts) -> None:
         from lgl_bench.report.pages.boards import boards
 
         rows = [row for row in self.rows if row.place.stream == name]
         panels = [*stream_panels(facts, slug(name)), detector_panel(rows, f"{slug(name)}-detectors")]
-        panels.append(
-            leaders_panel([(p.label, self._of(p)) for p in self.places if p.stream == name], f"{slug(name)}-leaders")
-        )
+        panels.append(leaders_panel(rows, f"{slug(name)}-leaders"))
         self._page(
             "stream.html",
             f"streams/{slug(name)}.html",
             title=name,
+            twin=any(row.place.twin for row in rows),
             facts=facts,
             panels=self._written(panels),
             boards=boards(rows, 15),
@@ -169,9 +156,6 @@ class _Site:
             references=references(method[0], method[1], rows[0].shown_strategy),
             table=f"curve-{name}.csv",
         )
-
-    def _of(self, place: Place) -> list[ShownRow]:
-        return [row for row in self.rows if row.place == place]
 
     def _checksum(self, stream: str) -> str:
         found = {place.checksum for place in self.places if place.stream == stream}
@@ -205,11 +189,14 @@ def _templates() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        # Whatever text is shown: an error may name the folder it was looked for in.
+        finalize=lambda value: without_paths(value) if type(value) is str else value,
     )
     # Drawings are made in svg/, which escapes every text itself.
     made.filters |= {"drawing": Markup, "amount": amount, "slug": slug}
     made.filters |= {"without_values": without_values, "tooltip": tooltip, "standing_in_words": standing_in_words}
-    made.globals |= {"NOT_ABOVE_FLOOR": NOT_ABOVE_FLOOR}
+    made.filters |= {"file_name": file_name}
+    made.globals |= {"NOT_ABOVE_FLOOR": NOT_ABOVE_FLOOR, "TWIN_MARK": TWIN_MARK, "NOT_IN_TABLE": NOT_IN_TABLE}
     return made
 
 

@@ -31,6 +31,7 @@ def test_build_makes_one_table_of_runs_and_tables(tmp_path, table):
         "out": str(tmp_path / "all.csv"),
         "rows": 4,
         "streams": ["dblp-easy", "growing", "other"],
+        "years": str(tmp_path / "all.years.parquet"),
     }
     assert len(read_board(tmp_path / "all.csv")) == 4
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from lgl_bench.report.site import build_site
+from tests.report.browsing import resize
 from tests.support.report_boards import write_run, year_frame
-
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "
-    "--no-first-run --window-size=1280,900"
-)
 
 
 @pytest.fixture(scope="module")
@@ -32,32 +28,10 @@ def site(tmp_path_factory) -> Path:
     return folder / "site"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator[Any]:
-    pytest.importorskip("selenium", reason="selenium is not installed")
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        pytest.skip("no Chromium with chromedriver is installed: the site was not opened in a browser")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(driver))
-    found.set_page_load_timeout(120)
-    yield found
-    found.quit()
-
-
 @pytest.fixture
 def page(browser, site) -> Iterator[Any]:
     """The index, freshly opened; afterwards nothing may have gone wrong or been asked of another host."""
-    _width(browser, 1280)
+    resize(browser, 1280)
     browser.get_log("performance")
     browser.get((site / "index.html").as_uri())
     yield browser
@@ -67,15 +41,10 @@ def page(browser, site) -> Iterator[Any]:
     assert urls and {urlsplit(url).scheme for url in urls} <= {"file", "data"}
 
 
-def _width(browser: Any, width: int) -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-
 def _shown(page: Any, column: int, stream: str = "b") -> list[str]:
     script = """return Array.from(document.querySelectorAll('table[data-board=detection] tr.row'))
         .filter(row => row.dataset.stream === arguments[1] && !row.hidden)
-        .map(row => row.cells[arguments[0]].dataset.sort)"""
+        .map(row => row.cells[arguments[0]].dataset.sort ?? row.cells[arguments[0]].textContent)"""
     return list(page.execute_script(script, column, stream))
 
 
@@ -103,7 +72,7 @@ def test_the_keyboard_sorts_too(page):
     heading.find_element("tag name", "button").send_keys(Keys.ENTER)
     assert heading.get_attribute("aria-sort") == "ascending"
     names = _shown(page, 2)
-    assert names == sorted(names)
+    assert names == sorted(names) and len(set(names)) > 1
 
 
 def test_the_first_thing_the_tab_key_reaches_skips_to_the_content(page):
@@ -186,37 +155,12 @@ def test_every_chart_of_every_kind_of_page_is_drawn_with_a_size_and_a_title(page
 
 
 def test_no_page_is_wider_than_a_phone(page, site):
-    _width(page, 390)
+    resize(page, 390)
     pages = [site / "index.html", site / "figures.html", site / "guide.html"]
     pages += [next((site / kind).glob("*.html")) for kind in ("streams", "methods")]
     for address in pages:
         page.get(address.as_uri())
         assert page.execute_script("return document.documentElement.scrollWidth") <= 390, address
-
-
-def test_words_stand_out_from_their_ground_in_both_schemes(page):
-    script = """
-    const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-    const rgb = colour => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-        return Array.from(canvas.getImageData(0, 0, 1, 1).data); };
-    const linear = v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-    const light = c => { const [r, g, b] = c.map(linear);
-        return .2126 * r + .7152 * g + .0722 * b; };
-    const ground = node => { for (; node; node = node.parentElement) {
-        const c = rgb(getComputedStyle(node).backgroundColor); if (c[3] === 255) return c; }
-        return [255, 255, 255, 255]; };
-    const bad = [];
-    for (const node of document.querySelectorAll('main *, footer *')) {
-        if (!Array.from(node.childNodes).some(n => n.nodeType === 3 && n.textContent.trim())) continue;
-        if (node.closest('svg, [hidden], .hidden, option') || !node.getClientRects().length) continue;
-        const [a, b] = [light(rgb(getComputedStyle(node).color)), light(ground(node))];
-        const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-        if (ratio < 4.5) bad.push(node.tagName + '.' + node.className + ' ' + ratio.toFixed(2));
-    }
-    return Array.from(new Set(bad));"""
-    for _ in range(2):
-        assert page.execute_script(script) == []
-        page.find_element("id", "scheme").click()
 
 
 def test_why_something_is_undefined_is_seen_on_focus(page, site, tmp_path):
@@ -227,3 +171,63 @@ def test_why_something_is_undefined_is_seen_on_focus(page, site, tmp_path):
     assert why.size["width"] <= 1
     page.execute_script("arguments[0].parentElement.focus()", why)
     assert why.size["width"] > 40 and "no new vertices at all" in why.text
+
+
+def test_a_phone_shows_rank_method_and_auroc_at_once(page):
+    resize(page, 390)
+    script = """const row = document.querySelector('table[data-board=detection] tr.row:not([hidden])');
+        const head = [...row.closest('table').tHead.rows[0].cells];
+        const seen = [...row.cells].map((cell, at) => [head[at].textContent.trim(), cell.getBoundingClientRect()])
+            .filter(([, box]) => box.width && box.left >= 0 && box.right <= 390).map(([name]) => name);
+        return [seen, row.querySelector('.phone').getClientRects().length]"""
+    seen, backbone = page.execute_script(script)
+    assert seen == ["#", "Detector", "AUROC"] and backbone == 1
+
+
+def test_a_wide_drawing_scrolls_in_its_place_and_the_page_does_not(page, site):
+    resize(page, 390)
+    page.get((site / "figures.html").as_uri())
+    script = """return [...document.querySelectorAll('.sheet')].map(node =>
+        [node.scrollWidth > node.clientWidth + 1, node.tabIndex, node.closest('section').id])"""
+    scrolling = [(index, name) for scrolls, index, name in page.execute_script(script) if scrolls]
+    assert {name for _, name in scrolling} >= {"leaders"} and all(index == 0 for index, _ in scrolling)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize(("kind", "magic"), [("SVG", b"<svg"), ("PNG", b"\x89PNG")])
+def test_every_drawing_can_be_downloaded(page, site, kind, magic):
+    page.get((site / "figures.html").as_uri())
+    figures, buttons = (page.find_elements("css selector", name) for name in ("figure", ".save button"))
+    assert len(buttons) == 2 * len(figures) > 20
+    place = {"behavior": "allow", "downloadPath": str(page.downloads)}
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", place)
+    name = page.execute_script("return document.querySelector('#detectors figure').dataset.file")
+    button = page.find_element("css selector", f"#detectors button[aria-label$='as {kind}']")
+    page.execute_script("arguments[0].click()", button)
+    path = page.downloads / f"{name}.{kind.lower()}"
+    for _ in range(100):
+        if path.is_file() and path.stat().st_size:
+            break
+        time.sleep(0.1)
+    content = path.read_bytes()
+    assert content.startswith(magic) and name == "heat-map-b"
+    if kind == "SVG":
+        text = content.decode()
+        assert "class=" not in text and "fill: rgb(" in text and 'width="' in text and ">gcn</text>" in text
+
+
+def test_five_hundred_rows_are_sorted_in_a_tenth_of_a_second(page, tmp_path):
+    names = [f"odin(eps=0.{at})" for at in range(10, 35)]
+    years = year_frame(
+        ["one", "two", "three", "four"], names, ("gcn", "gat", "mlp", "sgc", "gin"), [""], [2006], seeds=1
+    )
+    build_site([write_run(tmp_path / "run", years)], tmp_path / "site")
+    page.get((tmp_path / "site" / "index.html").as_uri())
+    script = """const buttons = [...document.querySelectorAll('thead button')], times = [];
+        const button = buttons.find(one => one.textContent === 'Accuracy');
+        for (let at = 0; at < 7; at++) { const start = performance.now(); button.click();
+            times.push(performance.now() - start); }
+        return [document.querySelectorAll('tr.row').length, Math.min(...times)]"""
+    rows, fastest = page.execute_script(script)
+    # The fastest of some: others may use the machine meanwhile.
+    assert rows == 500 and fastest < 100

@@ -61,7 +61,7 @@ def test_every_link_of_every_page_leads_somewhere_within_the_site(tmp_path):
         links = _Links()
         links.feed(_read(page))
         assert len(links.ids) == len(set(links.ids)), page
-        assert links.scripts == 2
+        assert links.scripts == 3
         for ref in links.refs:
             if ref.startswith("data:,"):
                 continue
@@ -78,7 +78,7 @@ def test_every_link_of_every_page_leads_somewhere_within_the_site(tmp_path):
 def test_rows_stand_in_the_page_without_any_script_with_interval_tie_and_cost(tmp_path):
     text = _read(_site(tmp_path, year_frame()) / "index.html")
     assert text.count('<tr class="row ') == 12
-    assert 'class="interval"' in text and "95 % interval" in text
+    assert '<i style="--m:' in text and "95 % interval" in text
     assert "Fit, s" in text and "MiB" in text
     assert 'aria-sort="ascending"' in text and "<caption" in text and 'scope="row"' in text
 
@@ -89,7 +89,7 @@ def test_names_of_any_kind_appear_as_text_and_as_nothing_else(tmp_path):
     for page in site.rglob("*.html"):
         text = _read(page)
         assert EVIL not in text and "<img" not in text, page
-        assert text.count("<script") == 2, page
+        assert text.count("<script") == 3, page
     index = _read(site / "index.html")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in index and "=cmd()" in index and "x" * 500 in index
     assert f"<bdi>{RTL}</bdi>" in index and "{{ 7 * 7 }}" in index
@@ -112,7 +112,7 @@ def test_no_table_for_download_holds_a_formula(tmp_path):
 def test_an_empty_store_makes_a_page_that_says_so(tmp_path):
     site = _site(tmp_path, pd.DataFrame())
     assert "There are no rows to show" in _read(site / "index.html")
-    assert _read(site / "figures.html").count('class="notice"') == 7
+    assert _read(site / "figures.html").count('class="notice"') == 9
 
 
 def test_a_run_that_has_not_ended_makes_a_page_that_says_so(tmp_path):
@@ -152,7 +152,7 @@ def test_the_ranking_metric_may_be_undefined_everywhere(tmp_path):
     years = year_frame(auroc=None, auroc_reason="no new vertices")
     text = _read(_site(tmp_path, years) / "index.html")
     assert "AUROC is undefined in every row: no new vertices" in text
-    assert '<span class="undefined" tabindex="0" title="no new vertices">' in text
+    assert '<span class="undefined" tabindex="0">–<span class="why"> no new vertices</span>' in text
 
 
 def test_stand_ins_are_announced_and_the_command_is_shown(tmp_path):
@@ -175,9 +175,10 @@ def test_the_page_of_a_method_gives_its_reference_its_curve_and_where_it_wins(tm
 def test_the_page_of_a_stream_shows_growth_classes_and_homophily_where_it_can_be_loaded(tmp_path):
     site = _site(tmp_path, year_frame(streams=["dblp-easy-twin", "nowhere"]))
     text = _read(next((site / "streams").glob("dblp-easy-twin-*.html")))
-    assert text.count('class="chart"') == 4 and text.count('class="chart natural"') == 1
+    assert text.count('class="chart"') == 3 and text.count('class="chart wide"') == 1
+    assert text.count('class="chart natural"') == 1
     absent = _read(next((site / "streams").glob("nowhere-*.html")))
-    assert "is not available" in absent and absent.count('class="chart"') == 1
+    assert "is not available" in absent and absent.count('class="chart wide"') == 1
 
 
 def test_a_site_is_replaced_only_when_asked_and_then_as_a_whole(tmp_path):
@@ -281,3 +282,61 @@ def test_references_the_upper_bound_and_incomplete_rows_say_what_they_are(tmp_pa
     assert text.count(">reference</span>") == 2 and text.count(">upper bound</span>") == 2
     assert text.count("incomplete: 1 test years or folds failed with 1 seeds") >= 3
     assert "3 of 6 rows are incomplete and have no rank" in text
+
+
+def test_the_first_screen_says_who_leads_what_good_adds_and_what_is_above_the_floor(tmp_path):
+    detectors = ["good(msp,alpha=0.5)", "msp", "degree", "energy(temperature=1.0)"]
+    site = _site(tmp_path, year_frame(streams=["one", "dblp-easy-twin"], detectors=detectors, backbones=["gcn"]))
+    text = _read(site / "index.html")
+    real, twins = text.index("Who leads on real streams"), text.index("Who leads on synthetic twins")
+    assert real < text.index('id="detectors"') < text.index('id="good"') < twins < text.index('id="filters"')
+    assert text.count('<li class="card">') == 1 and text.count('<li class="card twin">') == 1
+    assert "2 of 3 beat it beyond noise" in text
+    # 0.90 less 0.82, plus or minus the noise of three seeds.
+    (gain,) = re.findall(r"GOOD minus its base</dt><dd><b>(\S+)</b> mean of 1: 1 better</dd>", text[real:twins])
+    assert 0.06 < float(gain) < 0.1
+    maps = text[real:twins]
+    assert maps.count('class="chart natural"') == 2 and "(synthetic twin)" not in maps
+
+
+def test_a_twin_is_never_drawn_without_its_mark_and_comes_after_the_real_streams(tmp_path):
+    site = _site(tmp_path, year_frame(streams=["a-twin", "b"]))
+    for page in (site / "figures.html", site / "index.html", *(site / "methods").iterdir()):
+        for figure in re.findall(r'<figure class="picture.*?</figure>', _read(page), re.S):
+            twin = "a-twin" in figure
+            assert ("synthetic twin" in figure) == twin, page
+            assert ('picture twin"' in figure or 'broad twin"' in figure) == twin, page
+    table = list(csv.DictReader((site / "data" / "leaderboard.csv").open(encoding="utf-8", newline="")))
+    assert [row["place"] for row in table] == ["b"] * 12 + ["a-twin"] * 12
+
+
+def test_only_twins_are_said_to_be_all_there_is(tmp_path):
+    text = _read(_site(tmp_path, year_frame()) / "index.html")
+    assert "No real stream was run" in text and text.count('<li class="card twin">') == 1
+
+
+def test_no_page_names_a_folder_of_the_machine_it_was_made_on(tmp_path):
+    run = write_run(tmp_path / "run", year_frame(streams=["nowhere", "dblp-easy"], status="ok"))
+    command = f"lgl-bench report {run} --html={tmp_path / 'site'}"
+    build_site([run], tmp_path / "site", command=command, data_dir=tmp_path / "data")
+    assert "is not available" in _read(next((tmp_path / "site" / "streams").glob("nowhere-*.html")))
+    for path, content in _files(tmp_path / "site").items():
+        assert str(tmp_path).encode() not in content, path
+        assert str(Path.home()).encode() + b"/" not in content, path
+    assert "lgl-bench report run --html=site" in _read(tmp_path / "site" / "guide.html")
+
+
+def test_what_is_not_known_is_said_to_be_unknown(tmp_path):
+    board = tmp_path / "board.csv"
+    board.write_text("stream,backbone,detector,auroc_weighted_mean\ns,b,d,0.5\n", encoding="utf-8")
+    build_site([board], tmp_path / "site")
+    text = _read(tmp_path / "site" / "index.html")
+    assert "<b>unknown</b> seeds" in text and "How many seeds stand behind each row is unknown" in text
+    assert text.count(">unknown</td>") == 2
+
+
+def test_the_first_page_of_the_boards_of_the_project_is_below_a_megabyte(tmp_path):
+    boards = sorted((Path(__file__).parents[2] / "leaderboard").glob("*.csv"))
+    build_site(boards, tmp_path / "site")
+    loaded = [tmp_path / "site" / "index.html", *(tmp_path / "site" / "assets").iterdir()]
+    assert len(boards) >= 3 and sum(path.stat().st_size for path in loaded) < 1_000_000

@@ -71,7 +71,8 @@
     var sign = order === "ascending" ? 1 : -1;
     this.groups.forEach(function (group) {
       var keyed = group.rows.map(function (row) {
-        var key = row.cells[column].dataset.sort || "";
+        var cell = row.cells[column], name = cell.querySelector("bdi");
+        var key = "sort" in cell.dataset ? cell.dataset.sort : (name || cell).textContent;
         return { row: row, key: key === "" ? null : numeric ? Number(key) : key };
       });
       keyed.sort(function (a, b) {

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from lgl_bench.grading.board_years import CURVES
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.stats.student import quantile
 
-SHOWN = ("auroc", "accuracy", "macro_f1")
 MIN_SEEDS = 3
 _COUNTS = ("n_new", "n_scored")
 
@@ -61,7 +61,7 @@ def curves_of(years: pd.DataFrame) -> dict[tuple[str, ...], Curve]:
     if not len(fine):
         return {}
     row = fine.groupby(keys, sort=False).ngroup()
-    metrics = [name for name in SHOWN if name in fine]
+    metrics = [name for name in CURVES if name in fine]
     counts = [name for name in _COUNTS if name in fine]
     names = list(fine[keys].drop_duplicates().itertuples(index=False, name=None))
     grouped = fine.assign(_row=row).groupby(["_row", "time", "fold"], sort=True)

@@ -39,15 +39,14 @@ def notices(sources: Sequence[ReportInput], rows: Sequence[ShownRow]) -> list[st
         found.append(f"{cut_short} of {len(rows)} rows are incomplete and have no rank: fits failed, as each row says.")
     seeds = max((row.figures[row.ranks_by].n_seeds or 0 for row in rows), default=0)
     if rows and len(failed) < len(rows) and seeds < 3:
-        count = (
-            "A single seed stands" if seeds == 1 else f"{seeds} seeds stand" if seeds else "No number of seeds stands"
-        )
-        found.append(f"{count} behind each row: there are no intervals, and a lead may be luck.")
+        count = "A single seed stands" if seeds == 1 else "Two seeds stand"
+        count = f"{count} behind each row" if seeds else "How many seeds stand behind each row is unknown"
+        found.append(f"{count}: there are no intervals, and a lead may be luck.")
     if rows and all(row.curve is not None and row.curve.over_years and len(row.curve.at) == 1 for row in rows):
         found.append("There is a single year: nothing can be drawn over time.")
     places = [(dict(zip(PLACE, row.place.values, strict=True)), row.backbone) for row in rows]
     found += budget_notes(
-        (place["budget"], int(place["budget_version"]), place["stream"], backbone) for place, backbone in places
+        (place["budget"], int(place["budget_version"] or 0), place["stream"], backbone) for place, backbone in places
     )
     return [*found, *(note for one in sources for note in one.notes)]
 

@@ -14,9 +14,11 @@ from lgl_bench.core.grammar import without_values
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.boards import settled
 from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.matching import original_of_twin
 from lgl_bench.leaderboard.compare.standing import BEST, INCONCLUSIVE, TIE, UNRANKED, word_of
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.floor import label
+from lgl_bench.leaderboard.over_base import OverBase, over_base
 from lgl_bench.leaderboard.ranking import ranked
 from lgl_bench.leaderboard.strategy_names import shown_strategy
 from lgl_bench.leaderboard.table.names import Fact
@@ -28,6 +30,8 @@ from lgl_bench.report.data.distinct import telling
 from lgl_bench.report.data.metrics import DECISIONS, METRICS
 from lgl_bench.report.data.names import slug
 from lgl_bench.report.data.sources import ReportInput
+
+TWIN_MARK = "synthetic twin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,14 @@ class Place:
         return self.values[PLACE.index("stream_checksum")]
 
     @property
-    def slug(self) -> str:
-        """Name for files."""
-        return slug(self.label, *self.values)
+    def twin(self) -> bool:
+        """Whether the stream is synthetic, and stands in for a real one."""
+        return original_of_twin(self.stream) != ""
+
+    @property
+    def title(self) -> str:
+        """The label, with a mark if the stream is synthetic: what stands above every drawing."""
+        return f"{self.label} ({TWIN_MARK})" if self.twin else self.label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +75,7 @@ class ShownRow:
         memory_vertices: Most vertices that its strategy remembered.
         memory_mb: Most that its strategy kept.
         shown_strategy: Its strategy, if the rows of the report differ in it; otherwise "".
+        over_base: What it adds to the detector it wraps; None if it is no GOOD, or the other was not run.
         curve: Its values over the years; None if there are none.
         source: Position of the input it is from.
     """
@@ -96,6 +106,7 @@ class ShownRow:
     memory_vertices: int | None = None
     memory_mb: float | None = None
     shown_strategy: str = ""
+    over_base: OverBase | None = None
 
     @property
     def method(self) -> tuple[str, ...]:
@@ -141,7 +152,7 @@ class ShownRow:
 
 
 def report_rows(sources: Sequence[ReportInput], data_dir: Path | None = None) -> list[ShownRow]:
-    """Every row of every input, place by place, best first; detection before decisions.
+    """Every row of every input, place by place, real streams before twins, best first; detection before decisions.
 
     Ranks, standings and what is above the floor are those of `leaderboard show`.
 
@@ -155,11 +166,12 @@ def report_rows(sources: Sequence[ReportInput], data_dir: Path | None = None) ->
     runs = [Run(source.folder) if source.folder is not None and len(source.years) else None for source in sources]
     tester = Tester(data_dir)
     order = ranked(settled(pooled, runs, tester), runs=runs, tester=tester)
+    gains = over_base(order, runs, tester)
     tester.keep()
     places, curves = _places(sources), [curves_of(source.years) for source in sources]
     found = [
-        _row({str(name): value for name, value in record.items()}, places, curves)
-        for record in order.to_dict("records")
+        _row({str(name): value for name, value in record.items()}, places, curves, gains.get(at))
+        for at, record in enumerate(order.to_dict("records"))
     ]
     if len({row.strategy for row in found if row.strategy}) > 1:
         found = [replace(row, shown_strategy=shown_strategy(row.strategy)) for row in found]
@@ -167,7 +179,7 @@ def report_rows(sources: Sequence[ReportInput], data_dir: Path | None = None) ->
 
 
 def _in_order(row: ShownRow) -> tuple[Any, ...]:
-    place = row.place.label, row.place.values, bool(row.threshold)
+    place = row.place.twin, row.place.label, row.place.values, bool(row.threshold)
     return *place, row.rank is None, row.rank or 0, row.standing != BEST, row.detector, row.backbone, row.strategy
 
 
@@ -191,11 +203,14 @@ def _places(sources: Sequence[ReportInput]) -> dict[tuple[str, ...], Place]:
 
 
 def _said(at: int, cell: str) -> str:
-    return cell if at in _SAID and cell else f"{PLACE[at].replace('_', ' ')} {cell[:12] or 'none'}"
+    return cell if at in _SAID and cell else f"{PLACE[at].replace('_', ' ')} {cell[:12] or 'unknown'}"
 
 
 def _row(
-    record: dict[str, Any], places: dict[tuple[str, ...], Place], curves: Sequence[dict[tuple[str, ...], Curve]]
+    record: dict[str, Any],
+    places: dict[tuple[str, ...], Place],
+    curves: Sequence[dict[tuple[str, ...], Curve]],
+    gain: OverBase | None,
 ) -> ShownRow:
     source = int(record["board"])
     return ShownRow(
@@ -216,6 +231,7 @@ def _row(
         standing=record["standing"],
         unranked_reason=record["unranked_reason"],
         above_floor=record[Fact.ABOVE_FLOOR],
+        over_base=gain,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEARS_FILE, read_years
 from lgl_bench.leaderboard.table.names import BOARD_FILE
@@ -26,7 +27,7 @@ class ReportInput:
     Attributes:
         name: As the user gave it.
         board: Leaderboard rows, as `read_tolerant` returns them.
-        years: Year rows; empty if there are none.
+        years: Year rows, of the run folder or beside the CSV; empty if there are none.
         plan: What was asked for last; None for a CSV.
         folder: Of the run; None for a CSV.
         notes: What the reader of the report should know about it.
@@ -76,13 +77,16 @@ def _folder(folder: Path) -> ReportInput:
 def _file(path: Path) -> ReportInput:
     if not path.is_file():
         raise DataError(f"{path} does not exist; name a run folder or a leaderboard CSV")
-    return ReportInput(str(path), read_tolerant(path, METRICS), pd.DataFrame())
+    beside = read_board_years(path)
+    return ReportInput(str(path), read_tolerant(path, METRICS), pd.DataFrame() if beside is None else _texts(beside))
 
 
 def _years(folder: Path) -> pd.DataFrame:
-    if not (folder / YEARS_FILE).is_file():
-        return pd.DataFrame()
-    years = read_years(folder)
+    return _texts(read_years(folder)) if (folder / YEARS_FILE).is_file() else pd.DataFrame()
+
+
+def _texts(years: pd.DataFrame) -> pd.DataFrame:
+    """Year rows whose cells of the key are texts, as those of a board are."""
     if not len(years):
         return pd.DataFrame()
     for name in (*KEY, "fold"):

@@ -63,7 +63,7 @@ def strategy_rows(rows: Sequence[ShownRow]) -> list[StrategyRows]:
         common = sorted(name for name, own in by_detector.items() if own.keys() == strategies)
         if len(strategies) > 1 and common:
             detector = USUAL if USUAL in common else common[0]
-            label = f"{place.label}, {backbone}" if many else place.label
+            label = f"{place.title}, {backbone}" if many else place.title
             ordered = sorted(by_detector[detector].values(), key=lambda row: row.shown_strategy)
             made.append(StrategyRows(place, label, detector, tuple(ordered)))
     return made
@@ -74,6 +74,7 @@ class YearGrid:
     """Accuracy of every model on every year, the mean over seeds; NaN if there is none."""
 
     label: str
+    twin: bool
     strategy: str
     trained: tuple[int, ...]
     evaluated: tuple[int, ...]
@@ -87,7 +88,7 @@ def year_grids(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> list
     for group in strategy_rows(rows):
         named = [row for name in _GRIDS for row in group.rows if row.shown_strategy == name]
         for row in named or group.rows[: len(_GRIDS)]:
-            grid = _grid(row, group.label, tables[row.source])
+            grid = _grid(row, group, tables[row.source])
             if grid is not None:
                 found.append(grid)
     return found
@@ -105,7 +106,7 @@ def _matrix(source: ReportInput) -> pd.DataFrame:
     return found
 
 
-def _grid(row: ShownRow, label: str, table: pd.DataFrame) -> YearGrid | None:
+def _grid(row: ShownRow, group: StrategyRows, table: pd.DataFrame) -> YearGrid | None:
     wanted = {**dict(zip(PLACE, row.place.values, strict=True)), "strategy": row.strategy, "head": row.head}
     if not {*_SAME, "strategy", "head", "backbone", "trained_up_to", "evaluated_on", "accuracy"} <= {*table}:
         return None
@@ -118,4 +119,6 @@ def _grid(row: ShownRow, label: str, table: pd.DataFrame) -> YearGrid | None:
     if len(cells) < 2:
         return None
     trained, evaluated = (tuple(int(year) for year in axis) for axis in (cells.index, cells.columns))
-    return YearGrid(label, row.shown_strategy, trained, evaluated, cells.to_numpy(dtype=np.float64))
+    return YearGrid(
+        group.label, group.place.twin, row.shown_strategy, trained, evaluated, cells.to_numpy(dtype=np.float64)
+    )

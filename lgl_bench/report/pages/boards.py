@@ -176,13 +176,13 @@ def cell(figure: Figures, low: float = 0.0, high: float = 1.0) -> ShownMetric:
     if figure.mean is None:
         return ShownMetric("–", "", Markup(""), "", figure.reason)
     drawn = Markup(interval(figure.mean, figure.lo, figure.hi, low, high))
-    return ShownMetric(f"{figure.mean:.3f}", f"{figure.mean:.6g}", drawn, tooltip(figure), "")
+    return ShownMetric(f"{figure.mean:.3f}", f"{figure.mean:.5g}", drawn, tooltip(figure), "")
 
 
 def amount(value: float | None, digits: int = 0) -> str:
-    """A cost: thousands with commas, a dash if it is not known."""
+    """A cost: thousands with commas."""
     if value is None:
-        return "–"
+        return "unknown"
     return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
 
 

@@ -81,7 +81,7 @@ class Places:
             None if best is None or mean is None else best - mean,
             [year for year in years if year.rank == 1 and year.of > 1],
             lost,
-            method_chart(row, row.place.label),
+            method_chart(row),
         )
 
 

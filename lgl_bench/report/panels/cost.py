@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lgl_bench.leaderboard.table.names import Fact
-from lgl_bench.report.data.rows import ShownRow
+from lgl_bench.report.data.rows import Place, ShownRow
 from lgl_bench.report.data.tables import Table
 from lgl_bench.report.panels.panel import Panel
-from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
+from lgl_bench.report.svg.charts import Chart, Dot, Series, chart
+from lgl_bench.report.svg.frame import Axes
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
@@ -30,7 +31,7 @@ def cost_panel(rows: Sequence[ShownRow]) -> Panel:
     """One chart per place: seconds of fitting against AUROC."""
     title, name = "Cost against quality", "cost"
     about = (
-        "Seconds of fitting, all years and seeds together, against AUROC. Rows on the line are worth their cost: "
+        "Seconds of fitting, all years and seeds together, against AUROC. Rows on the staircase are worth their cost: "
         "nothing is both cheaper and better. Detectors that share a fit share its cost."
     )
     charts, table = [], []
@@ -41,7 +42,7 @@ def cost_panel(rows: Sequence[ShownRow]) -> Panel:
             continue
         points = [(row.fit_seconds or 0.0, row.figures[row.ranks_by].mean or 0.0) for row in here]
         front = pareto(points)
-        charts.append(_chart(here, points, front, place.label))
+        charts.append(_chart(here, points, front, place))
         table += [
             (place.label, row.strategy, row.backbone, row.detector, *points[at], row.peak_memory_mb, at in front)
             for at, row in enumerate(here)
@@ -52,12 +53,13 @@ def cost_panel(rows: Sequence[ShownRow]) -> Panel:
     return Panel(name, title, about, tuple(charts), Table(columns, table))
 
 
-def _chart(rows: Sequence[ShownRow], points: Sequence[tuple[float, float]], front: list[int], label: str) -> Chart:
-    def dot(at: int) -> Dot:
+def _chart(rows: Sequence[ShownRow], points: Sequence[tuple[float, float]], front: list[int], place: Place) -> Chart:
+    def dot(at: int, label: str = "") -> Dot:
         row = rows[at]
-        return Dot(*points[at], f"{row.name}: {points[at][0]:.1f} s, AUROC {points[at][1]:.3f}")
+        return Dot(*points[at], f"{row.name}: {points[at][0]:.1f} s, AUROC {points[at][1]:.3f}", label=label)
 
     rest = Series("other rows", [dot(at) for at in range(len(rows)) if at not in front], 6, "dots")
-    best = Series("Pareto front", [dot(at) for at in front], 1)
-    described = f"{len(front)} of {len(rows)} rows on {label} lie on the front."
-    return chart(label, described, [rest, best], Axes("seconds of fitting", "AUROC", log_x=True))
+    best = Series("Pareto front", [dot(at, rows[at].name) for at in front], 1, "steps")
+    described = f"{len(front)} of {len(rows)} rows on {place.label} lie on the front."
+    axes = Axes("seconds of fitting", "AUROC", y_end=1.0, log_x=True)
+    return chart(place.title, described, [rest, best], axes, twin=place.twin)

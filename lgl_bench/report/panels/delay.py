@@ -11,7 +11,7 @@ from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.grammar import without_values
 from lgl_bench.grading.labels import stream_labels
 from lgl_bench.report.data.delays import DelayReader, Delays, Found
-from lgl_bench.report.data.rows import ShownRow
+from lgl_bench.report.data.rows import Place, ShownRow
 from lgl_bench.report.data.sources import ReportInput
 from lgl_bench.report.data.tables import Table
 from lgl_bench.report.panels.panel import Panel
@@ -52,7 +52,7 @@ def delay_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput], data_d
         found = {row: read.delays(row, sources[row.source]) for row in picked}
         born = {label: year for row in picked for label, year in read.born.get(row.source, {}).items()}
         if born and any(found.values()):
-            charts.append(_grid(found, born, place.label))
+            charts.append(_grid(found, born, place))
             table += [
                 (
                     place.label,
@@ -91,15 +91,15 @@ def _percent(rate: float | None) -> str:
     return "–" if rate is None else f"{rate:.0%}"
 
 
-def _grid(found: dict[ShownRow, Delays], born: dict[int, int], label: str) -> Chart:
+def _grid(found: dict[ShownRow, Delays], born: dict[int, int], place: Place) -> Chart:
     classes = sorted(born, key=lambda k: (born[k], k))
     step = 22.0
     across = 34.0
     left, top = 250.0, 8.0
     right = left + across * len(classes)
     width, height = max(right + 100, left + 250), top + step * len(found) + 40
-    described = f"{len(classes)} classes emerge on {label}; rows are methods."
-    parts = [tag("title", text(f"Delay of detection: {label}")), tag("desc", text(described))]
+    described = f"{len(classes)} classes emerge on {place.label}; rows are methods."
+    parts = [tag("title", text(f"Delay of detection: {place.label}")), tag("desc", text(described))]
     for row_at, (row, delays) in enumerate(found.items()):
         y = top + step * row_at + step / 2
         name = row.name + (f", {without_values(row.threshold)}" if row.threshold else "")
@@ -117,7 +117,8 @@ def _grid(found: dict[ShownRow, Delays], born: dict[int, int], label: str) -> Ch
             parts.append(tag("text", text(born[k]), x=x + 3, y=height - 20, class_="tick"))
     parts.append(tag("text", text("classes, by the year they were born in"), x=left, y=height - 4, class_="name"))
     parts.append(tag("text", text("false alarms"), x=right + 10, y=height - 20, class_="tick"))
-    return Chart(label, svg(width, height, *parts, css="chart natural", width=width))
+    drawn = svg(width, height, *parts, css="chart natural", width=width)
+    return Chart(place.title, drawn, width=width, twin=place.twin)
 
 
 def _dot(x: float, y: float, k: int, born: int, values: Sequence[Found]) -> str:

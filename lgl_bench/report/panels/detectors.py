@@ -27,7 +27,7 @@ def detector_panel(rows: Sequence[ShownRow], name: str = "detectors") -> Panel:
     grids = detector_grids(rows)
     if not grids:
         return Panel(name, title, _ABOUT, empty="No row is ranked by AUROC: every one has a threshold.")
-    return Panel(name, title, _ABOUT, tuple(map(_map, grids)), _table(grids), maps=True)
+    return Panel(name, title, _ABOUT, tuple(map(_map, grids)), _table(grids), maps=True, kind="heat-map")
 
 
 def _table(grids: Sequence[DetectorGrid]) -> Table:
@@ -65,7 +65,7 @@ def _map(grid: DetectorGrid) -> Chart:
                 css = f"{'best' if value == high else ''}{' strong' if row.above_floor == YES else ''}".strip()
                 cells[i, j] = HeatCell(words, _PALEST + share * (DARKEST - _PALEST), f"{value:.3f}", css)
     drawn = HeatGrid(grid.detectors, grid.columns, cells, grid.columns_are, _across(grid), 22.0)
-    return heat_map(grid.place.label, _described(grid, defined), drawn)
+    return heat_map(grid.place.title, _described(grid, defined), drawn, twin=grid.place.twin)
 
 
 def _across(grid: DetectorGrid) -> float:

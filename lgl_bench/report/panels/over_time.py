@@ -9,9 +9,11 @@ from lgl_bench.report.data.curves import Curve
 from lgl_bench.report.data.rows import ShownRow
 from lgl_bench.report.data.tables import Table
 from lgl_bench.report.panels.panel import Panel
-from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
+from lgl_bench.report.svg.charts import Chart, Dot, Series, chart
+from lgl_bench.report.svg.frame import Axes
 
 LEADERS = 5
+SHADED = "Years with new classes are shaded"
 
 
 def dots(curve: Curve, metric: str, name: str) -> list[Dot]:
@@ -27,23 +29,23 @@ def dots(curve: Curve, metric: str, name: str) -> list[Dot]:
     return found
 
 
-def axes_of(curve: Curve, what: str = "AUROC") -> Axes:
-    """Years with their new vertices marked, or the folds by name."""
+def axes_of(curve: Curve, what: str = "AUROC", *, wide: bool = False) -> Axes:
+    """Years with their new vertices marked, or the folds by name; what is shown over them is a share."""
     if not curve.over_years:
-        return Axes("class left out", what, names=[str(name) for name in curve.at])
+        return Axes("class left out", what, names=[str(name) for name in curve.at], y_end=1.0, wide=wide)
     marks = [
         (float(time), f"{time}: {new:,.0f} new vertices")
         for time, new in zip(curve.at, curve.n_new, strict=True)
         if new > 0
     ]
-    return Axes("year", what, marks=marks, whole=True)
+    return Axes("year", what, marks=marks, y_end=1.0, whole=True, wide=wide, end_names=wide)
 
 
 def _kind(curve: Curve) -> Literal["line", "dots"]:
     return "line" if curve.over_years else "dots"
 
 
-def method_chart(row: ShownRow, title: str) -> Chart | None:
+def method_chart(row: ShownRow) -> Chart | None:
     """AUROC and accuracy of one method on one stream; None if nothing is defined."""
     curve = row.curve
     if curve is None:
@@ -54,7 +56,7 @@ def method_chart(row: ShownRow, title: str) -> Chart | None:
     ]
     if not any(one.dots for one in series):
         return None
-    return chart(title, _described(row), series, axes_of(curve, "AUROC, accuracy"))
+    return chart(row.place.title, _described(row), series, axes_of(curve, "AUROC, accuracy"), twin=row.place.twin)
 
 
 def _described(row: ShownRow) -> str:
@@ -64,25 +66,25 @@ def _described(row: ShownRow) -> str:
     return f"AUROC of {row.detector} with {row.backbone} lies between {min(values):.3f} and {max(values):.3f}."
 
 
-def leaders_panel(groups: Sequence[tuple[str, Sequence[ShownRow]]], name: str) -> Panel:
+def leaders_panel(rows: Sequence[ShownRow], name: str) -> Panel:
     """The best methods of each place over its years, one chart per place, and the table behind them."""
     title = "The leaders over the years"
     about = (
-        f"AUROC of the {LEADERS} best detectors, with the interval over seeds as a band. Shaded years bring new "
-        "vertices; without any there is no AUROC, and the line joins the years that have one."
+        f"AUROC of the {LEADERS} best detectors, with the interval over seeds as a band. {SHADED}; without any there "
+        "is no AUROC, and the line joins the years that have one."
     )
-    charts, drawn, undefined = [], [], False
-    for label, rows in groups:
-        best = leaders(rows)
-        picture = _leaders(best, label)
+    charts, drawn = [], []
+    for place in dict.fromkeys(row.place for row in rows):
+        best = leaders([row for row in rows if row.place == place])
+        picture = _leaders(best)
         if picture is not None:
             charts.append(picture)
             drawn += best
-        undefined = undefined or any(row.curve is not None for row in rows)
+    undefined = any(row.curve is not None for row in rows)
     if not charts:
         why = "AUROC is undefined in every year." if undefined else "There are no year rows behind these results."
         return Panel(name, title, about, empty=why)
-    return Panel(name, title, about, tuple(charts), curve_table(drawn))
+    return Panel(name, title, about, tuple(charts), curve_table(drawn), wide=True)
 
 
 def leaders(rows: Sequence[ShownRow]) -> list[ShownRow]:
@@ -94,7 +96,7 @@ def leaders(rows: Sequence[ShownRow]) -> list[ShownRow]:
     return list(best.values())[:LEADERS]
 
 
-def _leaders(best: Sequence[ShownRow], label: str) -> Chart | None:
+def _leaders(best: Sequence[ShownRow]) -> Chart | None:
     series = []
     for colour, row in enumerate(best):
         assert row.curve is not None
@@ -102,7 +104,8 @@ def _leaders(best: Sequence[ShownRow], label: str) -> Chart | None:
     if not any(one.dots for one in series):
         return None
     assert best[0].curve is not None
-    return chart(label, f"AUROC over the years of the {len(best)} best.", series, axes_of(best[0].curve))
+    place, described = best[0].place, f"AUROC over the years of the {len(best)} best."
+    return chart(place.title, described, series, axes_of(best[0].curve, wide=True), twin=place.twin)
 
 
 def curve_table(rows: Sequence[ShownRow]) -> Table:

@@ -21,6 +21,7 @@ class Panel:
         empty: Why there is nothing to draw.
         wide: Whether its charts need the whole width.
         maps: Whether its charts are heat maps, which keep their size.
+        kind: What the file of each of its charts is called, before the name of the stream; by default the name.
     """
 
     name: str
@@ -31,3 +32,8 @@ class Panel:
     empty: str = ""
     wide: bool = False
     maps: bool = False
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            object.__setattr__(self, "kind", self.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,9 +12,10 @@ from lgl_bench.report.data.rows import ShownRow
 from lgl_bench.report.data.sources import ReportInput
 from lgl_bench.report.data.strategies import StrategyRows, YearGrid, is_end, strategy_rows, year_grids
 from lgl_bench.report.data.tables import Table
-from lgl_bench.report.panels.over_time import axes_of, curve_table, dots
+from lgl_bench.report.panels.over_time import SHADED, axes_of, curve_table, dots
 from lgl_bench.report.panels.panel import Panel
-from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
+from lgl_bench.report.svg.charts import Chart, Dot, Series, chart
+from lgl_bench.report.svg.frame import Axes
 from lgl_bench.report.svg.heat import HeatCell, HeatGrid, heat_map
 
 NO_STRATEGIES = "The rows do not differ in their strategy; 'lgl-bench run --suite lifelong' runs them all."
@@ -63,14 +63,12 @@ def strategy_panel(rows: Sequence[ShownRow]) -> Panel:
     )
     charts, table = [], []
     for group in strategy_rows(rows):
-        here = []
         for quality, words in (("accuracy", "accuracy"), ("auroc", f"AUROC of {group.detector}")):
             for cost in COSTS:
                 points = strategy_points(group, cost, quality)
                 if len(points) > 1:
-                    here.append(_scatter(points, f"{group.label}: {words}", words, cost))
-        # Marks are the same in all charts of a place: one legend is enough.
-        charts += [*here[:1], *(replace(one, legend=()) for one in here[1:])]
+                    where = f"{group.label}: {words}, {cost.words}"
+                    charts.append(_scatter(points, where, words, cost, group.place.twin))
         table += [
             (
                 *(group.label, row.strategy, row.figures["accuracy"].mean, row.figures[row.ranks_by].mean),
@@ -86,7 +84,7 @@ def strategy_panel(rows: Sequence[ShownRow]) -> Panel:
     return Panel(name, title, about, tuple(charts), Table(columns, table))
 
 
-def _scatter(points: Sequence[StrategyPoint], title: str, words: str, cost: Cost) -> Chart:
+def _scatter(points: Sequence[StrategyPoint], title: str, words: str, cost: Cost, twin: bool) -> Chart:
     series = []
     for one in points:
         tooltip = f"{one.strategy}: {one.cost:.3g} {cost.words}, {words} {one.quality:.3f}"
@@ -95,13 +93,15 @@ def _scatter(points: Sequence[StrategyPoint], title: str, words: str, cost: Cost
     ends = [Dot(one.cost, one.quality, one.strategy) for one in points if one.end]
     if len(ends) > 1:
         series.insert(0, Series("", ends, 6, dashed=True))
-    return chart(title, f"{words} of {len(points)} strategies.", series, Axes(cost.words, words, log_x=True))
+    axes = Axes(cost.words, words, y_end=1.0, log_x=True)
+    return chart(title, f"{words} of {len(points)} strategies.", series, axes, twin=twin)
 
 
 def strategy_curves_panel(rows: Sequence[ShownRow]) -> Panel:
     """Accuracy of every strategy over the years, one chart per place."""
     title, name = "Strategies over the years", "strategy-curves"
     about = "Accuracy on each year's vertices of known classes, by the model that was trained up to the year before."
+    about = f"{about} {SHADED}."
     charts, drawn = [], []
     for group in strategy_rows(rows):
         curves = [(row, row.curve) for row in group.rows if row.curve is not None and row.curve.over_years]
@@ -115,11 +115,12 @@ def strategy_curves_panel(rows: Sequence[ShownRow]) -> Panel:
             for colour, (row, curve) in enumerate(curves)
         ]
         if any(one.dots for one in series):
-            charts.append(chart(group.label, "Accuracy over the years.", series, axes_of(curves[0][1], "accuracy")))
+            axes, twin = axes_of(curves[0][1], "accuracy", wide=True), group.place.twin
+            charts.append(chart(group.label, "Accuracy over the years.", series, axes, twin=twin))
             drawn += [row for row, _ in curves]
     if not charts:
         return Panel(name, title, about, empty=NO_STRATEGIES)
-    return Panel(name, title, about, tuple(charts), curve_table(drawn))
+    return Panel(name, title, about, tuple(charts), curve_table(drawn), wide=True)
 
 
 def year_grid_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> Panel:
@@ -155,4 +156,4 @@ def _heat_map(grid: YearGrid) -> Chart:
     rows, columns = ([str(year) for year in years] for years in (grid.trained, grid.evaluated))
     drawn = HeatGrid(rows, columns, cells, "year of the vertices", step, step, -(-len(columns) // 6))
     described = f"Accuracy of {len(rows)} models on every year."
-    return heat_map(f"{grid.label}: {grid.strategy}", described, drawn, fills=True)
+    return heat_map(f"{grid.label}: {grid.strategy}", described, drawn, fills=True, twin=grid.twin)

@@ -7,7 +7,8 @@ from typing import Any
 from lgl_bench.report.data.stream_facts import StreamFacts
 from lgl_bench.report.data.tables import Table
 from lgl_bench.report.panels.panel import Panel
-from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
+from lgl_bench.report.svg.charts import Chart, Dot, Series, chart
+from lgl_bench.report.svg.frame import Axes
 
 
 def stream_panels(facts: StreamFacts, prefix: str) -> list[Panel]:
@@ -23,14 +24,18 @@ def stream_panels(facts: StreamFacts, prefix: str) -> list[Panel]:
             "Growth",
             "Vertices and edges of the graph up to each year, on a logarithmic scale.",
             ("vertices", "edges"),
-            _growth(years, f"{facts.name} grows to {last['vertices']:,} vertices, {last['edges']:,} edges, {from_to}."),
+            _growth(
+                facts.name,
+                years,
+                f"{facts.name} grows to {last['vertices']:,} vertices, {last['edges']:,} edges, {from_to}.",
+            ),
         ),
         (
             "classes",
             "Classes known and new",
             "The line counts the classes seen up to each year, the bars those born in it.",
             ("known", "new"),
-            _classes(years, f"{facts.name} has {last['known']} classes at the end, {from_to}."),
+            _classes(facts.name, years, f"{facts.name} has {last['known']} classes at the end, {from_to}."),
         ),
         (
             "homophily",
@@ -38,7 +43,7 @@ def stream_panels(facts: StreamFacts, prefix: str) -> list[Panel]:
             "Homophily is class-insensitive: 0 if edges ignore classes. Drift is the total variation distance "
             "between the classes of a year and those before it.",
             ("homophily", "drift"),
-            _homophily(years, f"Homophily and class drift of {facts.name}, {from_to}."),
+            _homophily(facts.name, years, f"Homophily and class drift of {facts.name}, {from_to}."),
         ),
     ]
     return [
@@ -48,6 +53,7 @@ def stream_panels(facts: StreamFacts, prefix: str) -> list[Panel]:
             about,
             (picture,),
             Table(("year", *columns), [(row["time"], *(row[column] for column in columns)) for row in years]),
+            kind=name,
         )
         for name, title, about, columns, picture in drawn
     ]
@@ -61,21 +67,21 @@ def _dots(years: list[dict[str, Any]], column: str, form: str) -> list[Dot]:
     ]
 
 
-def _growth(years: list[dict[str, Any]], described: str) -> Chart:
+def _growth(title: str, years: list[dict[str, Any]], described: str) -> Chart:
     vertices = [dot for dot in _dots(years, "vertices", ",") if dot.y > 0]
     edges = [dot for dot in _dots(years, "edges", ",") if dot.y > 0]
     axes = Axes("year", "count", whole=True, log_y=True)
-    return chart("Growth", described, [Series("vertices", vertices, 0), Series("edges", edges, 1)], axes)
+    return chart(title, described, [Series("vertices", vertices, 0), Series("edges", edges, 1)], axes)
 
 
-def _classes(years: list[dict[str, Any]], described: str) -> Chart:
+def _classes(title: str, years: list[dict[str, Any]], described: str) -> Chart:
     known = Series("known", _dots(years, "known", ","), 0)
     new = Series("new that year", [dot for dot in _dots(years, "new", ",") if dot.y], 1, "bars")
-    return chart("Classes", described, [new, known], Axes("year", "classes", whole=True))
+    return chart(title, described, [new, known], Axes("year", "classes", whole=True, whole_y=True))
 
 
-def _homophily(years: list[dict[str, Any]], described: str) -> Chart:
+def _homophily(title: str, years: list[dict[str, Any]], described: str) -> Chart:
     homophily = Series("class-insensitive homophily", _dots(years, "homophily", ".3f"), 0)
     drift = Series("drift of the classes", _dots(years, "drift", ".3f"), 1, dashed=True)
     axes = Axes("year", "share", whole=True, y_range=(0.0, 1.0))
-    return chart("Homophily and drift", described, [homophily, drift], axes)
+    return chart(title, described, [homophily, drift], axes)

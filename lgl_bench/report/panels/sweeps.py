@@ -12,7 +12,8 @@ from lgl_bench.report.data.names import expression
 from lgl_bench.report.data.rows import ShownRow
 from lgl_bench.report.data.tables import Table
 from lgl_bench.report.panels.panel import Panel
-from lgl_bench.report.svg.charts import Axes, Chart, Dot, Series, chart
+from lgl_bench.report.svg.charts import Chart, Dot, Series, chart
+from lgl_bench.report.svg.frame import Axes
 
 MIN_POINTS = 3
 RATES = ("q", "delta")
@@ -23,7 +24,7 @@ class Sweep:
     """One line of a sweep: what is held fixed, and rows by the number that varies.
 
     Attributes:
-        place: Label of the place.
+        place: Title of the place.
         name: What the line shows.
         dashed: Whether it was fitted with test vertices.
         points: The number and its row, in order.
@@ -45,7 +46,7 @@ def alpha_sweeps(rows: Sequence[ShownRow]) -> list[Sweep]:
         alpha = dict(parsed.parameters).get("alpha")
         if isinstance(alpha, int | float):
             name = ", ".join(filter(None, (str(parsed.arguments[0]), row.backbone, row.shown_strategy)))
-            found[row.place.label, name].setdefault(float(alpha), row)
+            found[row.place.title, name].setdefault(float(alpha), row)
     return [
         Sweep(place, name, False, tuple(sorted(points.items(), key=lambda pair: pair[0])))
         for (place, name), points in found.items()
@@ -65,7 +66,7 @@ def rate_sweeps(rows: Sequence[ShownRow]) -> list[Sweep]:
         fixed = Expression(parsed.name, (), tuple(pair for pair in parsed.parameters if pair[0] != rate))
         seen = values.get("fit") == "test"
         name = f"{parsed.name} over {rate}{', with test vertices' if seen else ''}"
-        key = (row.place.label, name, seen, f"{fixed} {row.detector} {row.backbone} {row.strategy}")
+        key = (row.place.title, name, seen, f"{fixed} {row.detector} {row.backbone} {row.strategy}")
         found[key].setdefault(float(values[rate]), row)
     return [
         Sweep(place, name, seen, tuple(sorted(points.items(), key=lambda pair: pair[0])))
@@ -126,7 +127,8 @@ def sweep_chart(sweeps: Sequence[Sweep], place: str, metric: str, x: str, y: str
         series.append(Series(sweep.name, dots, colours[_base_name(sweep.name)], dashed=sweep.dashed))
     if not any(one.dots for one in series):
         return None
-    return chart(place, f"{y} over {x} on {place}.", series, Axes(x, y))
+    twin = sweeps[0].points[0][1].place.twin
+    return chart(place, f"{y} over {x} on {place}.", series, Axes(x, y, y_end=1.0), twin=twin)
 
 
 def _base_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Line, bar and dot charts as inline SVG: they need no script, follow the page's scheme and speak to readers."""
+"""Line, step, bar and dot charts as inline SVG: they need no script, follow the page's scheme and speak to readers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lgl_bench.report.svg.elements import Scale, cut, label, log_ticks, marker, path, tag, text, ticks
+from lgl_bench.report.svg.elements import cut, marker, path, staircase, tag, text, width_of
+from lgl_bench.report.svg.frame import TOP, Axes, Frame
+from lgl_bench.report.svg.words import LONGEST, beside, legend, sample, spread
 
-WIDTH, HEIGHT = 400.0, 250.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 14.0, 40.0
 COLOURS = 7
 BROAD = 470.0
 _MARKED = 40
@@ -29,23 +29,41 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What is drawn in one colour."""
+    """What is drawn in one colour; `steps` is a line that stays level until the next dot."""
 
     name: str
     dots: Sequence[Dot]
     colour: int
-    kind: Literal["line", "bars", "dots"] = "line"
+    kind: Literal["line", "steps", "bars", "dots"] = "line"
     dashed: bool = False
+
+    @property
+    def style(self) -> str:
+        """Its classes."""
+        return f"c{self.colour % COLOURS}" + (" dashed" if self.dashed else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A drawing with its legend: a small drawing and a name for each series; `width` if it keeps its size."""
+    """A drawing, whole in itself: the same on the page, in a download and in a paper.
+
+    Attributes:
+        title: What stands above it on the page.
+        names: Of its series.
+        width: If it keeps its size, so that its place scrolls; 0 if it is as wide as its place.
+        twin: Whether it shows a synthetic stream.
+    """
 
     title: str
     svg: str
-    legend: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()
     width: float = 0.0
+    twin: bool = False
+
+    @property
+    def scrolls(self) -> bool:
+        """Whether it may be wider than its place."""
+        return self.width > 0 or 'class="chart wide"' in self.svg
 
     @property
     def broad(self) -> bool:
@@ -53,54 +71,27 @@ class Chart:
         return self.width > BROAD
 
 
-@dataclass(frozen=True, slots=True)
-class Axes:
-    """How a chart is framed.
-
-    Attributes:
-        x: Words under it.
-        y: Words at its left, drawn above the axis.
-        names: Of the positions 0, 1, ... if x is no number.
-        marks: Positions that are shaded, each with its tooltip.
-        y_range: Fixed range; from the data otherwise.
-        whole: Whether x are whole numbers, such as years.
-        log_x: Whether x is logarithmic.
-        log_y: Whether y is.
-    """
-
-    x: str
-    y: str
-    names: Sequence[str] = ()
-    marks: Sequence[tuple[float, str]] = ()
-    y_range: tuple[float, float] | None = None
-    whole: bool = False
-    log_x: bool = False
-    log_y: bool = False
-
-
-def chart(title: str, described: str, series: Sequence[Series], axes: Axes) -> Chart:
-    """Draws series in one frame."""
+def chart(title: str, described: str, series: Sequence[Series], axes: Axes, *, twin: bool = False) -> Chart:
+    """Draws series in one frame, with a legend below it or, if the axes ask for it, names at the ends of the lines."""
     shown = [one for one in series if one.dots]
-    xs, ys = _scales(shown, axes)
-    parts = [tag("title", text(title)), tag("desc", text(described)), _grid(xs, ys, axes)]
-    parts += [_mark(xs, at, tooltip) for at, tooltip in axes.marks if xs.low <= at <= xs.high]
+    named = [one for one in shown if one.name]
+    ends = axes.end_names and any(len(one.dots) > 1 for one in named)
+    room = max((width_of(cut(one.name, LONGEST)) for one in named), default=0.0) + 14 if ends else 0.0
+    frame = _frame(shown, axes, room)
+    parts = [tag("title", text(title)), tag("desc", text(described)), frame.drawn()]
     bars = [one for one in shown if one.kind == "bars"]
-    parts += [_bars(one, xs, ys, place, len(bars)) for place, one in enumerate(bars)]
-    parts += [_band(one, xs, ys) for one in shown if one.kind == "line"]
-    parts += [_line(one, xs, ys) for one in shown if one.kind != "bars"]
-    whole = svg(WIDTH, HEIGHT, *parts)
-    return Chart(title, whole, tuple((_sample(one), one.name) for one in shown if one.name))
-
-
-def _sample(one: Series) -> str:
-    """A series as its legend shows it."""
-    if one.kind == "bars":
-        drawn = tag("g", tag("rect", x=6, y=1, width=10, height=8), class_="bars")
-    else:
-        line = tag("path", d="M1 5H21", class_="line") if one.kind == "line" else ""
-        drawn = line + marker(one.colour, 11, 5, 2.6, class_="dot")
-    style = f"c{one.colour % COLOURS}" + (" dashed" if one.dashed else "")
-    return tag("svg", drawn, viewBox="0 0 22 10", class_=style, aria_hidden="true")
+    parts += [_bars(one, frame, place, len(bars)) for place, one in enumerate(bars)]
+    parts += [_band(one, frame) for one in shown if one.kind == "line"]
+    parts += [_line(one, frame) for one in shown if one.kind != "bars"]
+    labelled = [(frame.xs(dot.x), frame.ys(dot.y), dot.label) for one in shown for dot in one.dots if dot.label]
+    parts += beside(labelled, frame.right, TOP + 6)
+    if ends:
+        parts += _end_names(named, frame)
+    entries = [] if ends else [(sample(one.kind, one.colour, one.style), one.name) for one in named]
+    key, below = legend(list(dict.fromkeys(entries)), 8, frame.width, frame.height + 2)
+    css = "chart wide" if axes.wide else "chart"
+    whole = svg(frame.width, frame.height + below, *parts, key, css=css)
+    return Chart(title, whole, tuple(one.name for one in named), twin=twin)
 
 
 def svg(across: float, height: float, *parts: str, css: str = "chart", width: float | None = None) -> str:
@@ -108,109 +99,54 @@ def svg(across: float, height: float, *parts: str, css: str = "chart", width: fl
     return tag("svg", *parts, viewBox=f"0 0 {across:g} {height:g}", class_=css, width=width, role="img")
 
 
-def _scales(series: Sequence[Series], axes: Axes) -> tuple[Scale, Scale]:
+def _frame(series: Sequence[Series], axes: Axes, room: float) -> Frame:
     x = [dot.x for one in series for dot in one.dots]
     y = [value for one in series for dot in one.dots for value in (dot.y, dot.lo, dot.hi) if value is not None]
-    if axes.names:
-        left, right = -0.5, len(axes.names) - 0.5
-    else:
-        left, right = (min(x), max(x)) if x else (0.0, 1.0)
-        pad = (right - left) * 0.03 or 0.5
-        if axes.log_x:
-            left, right = max(left, 1e-3) / 1.25, max(right, 1e-3) * 1.25
-        else:
-            left, right = left - pad, right + pad
-        if any(one.kind == "bars" for one in series):
-            left, right = left - 0.5, right + 0.5
-    if axes.y_range:
-        low, high = axes.y_range
-    elif axes.log_y:
-        low, high = max(min(y, default=1.0), 0.5) / 1.3, max(y, default=1.0) * 1.3
-    else:
-        low, high = min(y, default=0.0), max(y, default=1.0)
-        room = (high - low) * 0.08 or abs(high) * 0.05 or 0.5
-        low, high = low - room, high + room
-        if any(one.kind == "bars" for one in series):
-            low = 0.0
-    return (
-        Scale(left, right, LEFT, WIDTH - RIGHT, axes.log_x),
-        Scale(low, high, HEIGHT - BOTTOM, TOP + 14, axes.log_y),
-    )
+    return Frame.around(x, y, axes, bars=any(one.kind == "bars" for one in series), room=room)
 
 
-def _grid(xs: Scale, ys: Scale, axes: Axes) -> str:
-    parts = []
-    for value in log_ticks(ys.low, ys.high) if axes.log_y else ticks(ys.low, ys.high):
-        y = ys(value)
-        parts.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
-        parts.append(tag("text", text(label(value)), x=LEFT - 6, y=y + 4, class_="tick end"))
-    for value, name in _x_ticks(xs, axes):
-        parts.append(tag("text", text(name), x=xs(value), y=HEIGHT - BOTTOM + 16, class_="tick mid"))
-    parts.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=HEIGHT - BOTTOM, y2=HEIGHT - BOTTOM, class_="axis"))
-    parts.append(tag("text", text(axes.x), x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - 6, class_="name mid"))
-    parts.append(tag("text", text(axes.y), x=4, y=TOP, class_="name"))
-    return "".join(parts)
-
-
-def _x_ticks(xs: Scale, axes: Axes) -> list[tuple[float, str]]:
-    if axes.names:
-        every = -(-len(axes.names) // 9)
-        longest = max(3, 52 // min(len(axes.names), 9))
-        return [(at, cut(name, longest)) for at, name in enumerate(axes.names) if at % every == 0]
-    if axes.log_x:
-        return [(value, label(value)) for value in log_ticks(xs.low, xs.high)]
-    found = ticks(xs.low, xs.high, 6)
-    if axes.whole:
-        found = sorted({float(round(value)) for value in found if xs.low <= round(value) <= xs.high})
-        return [(value, str(int(value))) for value in found]
-    return [(value, label(value)) for value in found]
-
-
-def _mark(xs: Scale, at: float, tooltip: str) -> str:
-    step = xs(at + 1) - xs(at)
-    half = max(1.5, min(step * 0.3, 7))
-    return tag(
-        "rect",
-        tag("title", text(tooltip)),
-        x=xs(at) - half,
-        y=TOP + 6,
-        width=2 * half,
-        height=HEIGHT - BOTTOM - TOP - 6,
-        class_="new-year",
-    )
-
-
-def _bars(one: Series, xs: Scale, ys: Scale, place: int, count: int) -> str:
-    step = xs(1) - xs(0)
+def _bars(one: Series, frame: Frame, place: int, count: int) -> str:
+    step = frame.xs(1) - frame.xs(0)
     width = max(1.0, step * 0.7 / count)
     parts = []
     for dot in one.dots:
-        top = ys(dot.y)
-        x = xs(dot.x) - step * 0.35 + place * width
-        height = max(HEIGHT - BOTTOM - top, 0.0)
+        top = frame.ys(dot.y)
+        x = frame.xs(dot.x) - step * 0.35 + place * width
+        height = max(frame.bottom - top, 0.0)
         parts.append(tag("rect", tag("title", text(dot.tooltip)), x=x, y=top, width=width, height=height))
     return tag("g", *parts, class_=f"bars c{one.colour % COLOURS}")
 
 
-def _band(one: Series, xs: Scale, ys: Scale) -> str:
+def _band(one: Series, frame: Frame) -> str:
     found = [(dot.x, dot.lo, dot.hi) for dot in one.dots if dot.lo is not None and dot.hi is not None]
     if len(found) < 2 or all(lo == hi for _, lo, hi in found):
         return ""
-    upper = [(xs(x), max(ys(hi), TOP)) for x, _, hi in found]
-    lower = [(xs(x), min(ys(lo), HEIGHT - BOTTOM)) for x, lo, _ in reversed(found)]
+    upper = [(frame.xs(x), max(frame.ys(hi), frame.ys.end)) for x, _, hi in found]
+    lower = [(frame.xs(x), min(frame.ys(lo), frame.bottom)) for x, lo, _ in reversed(found)]
     return tag("path", d=path([*upper, *lower], close=True), class_=f"band c{one.colour % COLOURS}")
 
 
-def _line(one: Series, xs: Scale, ys: Scale) -> str:
-    style = f"c{one.colour % COLOURS}" + (" dashed" if one.dashed else "")
+def _line(one: Series, frame: Frame) -> str:
+    at = [(frame.xs(dot.x), frame.ys(dot.y)) for dot in one.dots]
     parts = []
-    if one.kind == "line" and len(one.dots) > 1:
-        parts.append(tag("path", d=path([(xs(dot.x), ys(dot.y)) for dot in one.dots]), class_="line"))
-    size = 4.0 if one.kind == "dots" and len(one.dots) == 1 else 2.6 if len(one.dots) <= _MARKED else 1.6
-    for dot in one.dots:
-        parts.append(marker(one.colour, xs(dot.x), ys(dot.y), size, tag("title", text(dot.tooltip)), class_="dot"))
-        if dot.label:
-            right = xs(dot.x) > (xs.start + xs.end) / 2  # the word stays inside the frame
-            x = xs(dot.x) - 8 if right else xs(dot.x) + 8
-            parts.append(tag("text", text(dot.label), x=x, y=ys(dot.y) + 4, class_="tick end" if right else "tick"))
-    return tag("g", *parts, class_=style)
+    if one.kind == "steps":
+        parts.append(tag("path", d=path(staircase(at, frame.right)), class_="line"))
+    elif one.kind == "line" and len(at) > 1:
+        parts.append(tag("path", d=path(at), class_="line"))
+    size = 4.0 if one.kind == "dots" and len(at) == 1 else 2.6 if len(at) <= _MARKED else 1.6
+    for dot, (x, y) in zip(one.dots, at, strict=True):
+        parts.append(marker(one.colour, x, y, size, tag("title", text(dot.tooltip)), class_="dot"))
+    return tag("g", *parts, class_=one.style)
+
+
+def _end_names(series: Sequence[Series], frame: Frame) -> list[str]:
+    lasts = [frame.ys(one.dots[-1].y) for one in series]
+    parts = []
+    for one, wanted, y in zip(series, lasts, spread(lasts, 13, TOP + 12, frame.bottom), strict=True):
+        x = frame.xs(one.dots[-1].x)
+        if abs(y - wanted) > 3 or frame.right - x > 6:
+            lead = path([(x + 4, wanted), (frame.right + 2, y), (frame.right + 6, y)])
+            parts.append(tag("path", d=lead, class_="lead"))
+        words = (tag("title", text(one.name)), text(cut(one.name, LONGEST)))
+        parts.append(tag("text", *words, x=frame.right + 8, y=y + 4, class_=f"end-name c{one.colour % COLOURS}"))
+    return parts

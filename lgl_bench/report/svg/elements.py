@@ -74,6 +74,18 @@ def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     return [round(number * step, 10) for number in range(first, last + 1)]
 
 
+def whole_ticks(low: float, high: float, wanted: int) -> list[float]:
+    """Whole numbers within a range, the same distance apart.
+
+    >>> whole_ticks(2005.9, 2008.1, 6), whole_ticks(1999.5, 2016.5, 6)
+    ([2006.0, 2007.0, 2008.0], [2000.0, 2005.0, 2010.0, 2015.0])
+    """
+    raw = max((high - low) / wanted, 1.0)
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= raw * 0.8)
+    return [number * step for number in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
 def log_ticks(low: float, high: float) -> list[float]:
     """Powers of ten within a range; with 2 and 5 between them if they are few.
 
@@ -82,7 +94,7 @@ def log_ticks(low: float, high: float) -> list[float]:
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     plain = [10.0**power for power in powers if low <= 10.0**power <= high]
-    if len(plain) > 3:
+    if len(plain) > 2:
         return plain
     return [f * 10.0**power for power in powers for f in (1, 2, 5) if low <= f * 10.0**power <= high]
 
@@ -97,6 +109,21 @@ def label(value: float) -> str:
         if abs(value) >= size:
             return f"{value / size:.3g}{mark}"
     return f"{value:.3g}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def log_label(value: float, among: Sequence[float]) -> str:
+    """A tick of a logarithmic axis: a power, if all of them are; otherwise as any tick.
+
+    >>> log_label(1000.0, [10.0, 100.0, 1000.0]), log_label(50.0, [20.0, 50.0]), log_label(0.001, [0.001, 1.0, 1e3])
+    ('10³', '50', '10⁻³')
+    """
+    powers = [round(math.log10(one)) for one in among]
+    if len(among) < 3 or not all(math.isclose(one, 10.0**power) for one, power in zip(among, powers, strict=True)):
+        return label(value)
+    return "10" + str(round(math.log10(value))).translate(_RAISED)
 
 
 def cut(name: str, longest: int) -> str:
@@ -121,6 +148,20 @@ def path(points: Sequence[tuple[float, float]], close: bool = False) -> str:
     """The `d` of a line through points."""
     whole = " ".join(f"{'L' if at else 'M'}{short(x)} {short(y)}" for at, (x, y) in enumerate(points))
     return whole + ("Z" if close else "")
+
+
+def staircase(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:
+    """The corners of a line that stays level until the next point, and after the last one until `end`.
+
+    >>> staircase([(0, 5), (2, 3)], 4)
+    [(0, 5), (2, 5), (2, 3), (4, 3)]
+    """
+    found: list[tuple[float, float]] = []
+    for x, y in points:
+        if found:
+            found.append((x, found[-1][1]))
+        found.append((x, y))
+    return [*found, (end, found[-1][1])] if found else []
 
 
 _MARKERS = 4

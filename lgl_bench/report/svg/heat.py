@@ -23,7 +23,7 @@ class HeatCell:
         tooltip: What it shows, in words.
         opacity: How dark it is; None for a cell without a value, which is drawn as an empty frame.
         word: What is written in it.
-        css: More classes: `own` and `best` are framed, `strong` has a bold word.
+        css: More classes: `own` and `best` are framed, `strong` has a bold word, `less` is below zero.
     """
 
     tooltip: str
@@ -45,7 +45,7 @@ class HeatGrid:
     every: int = 1
 
 
-def heat_map(title: str, described: str, grid: HeatGrid, *, fills: bool = False) -> Chart:
+def heat_map(title: str, described: str, grid: HeatGrid, *, fills: bool = False, twin: bool = False) -> Chart:
     """Draws a grid.
 
     Args:
@@ -53,13 +53,14 @@ def heat_map(title: str, described: str, grid: HeatGrid, *, fills: bool = False)
         described: It in a sentence.
         grid: What is drawn; of its names every n-th is written.
         fills: Whether the drawing is as wide as its place; otherwise it keeps its size and its place scrolls.
+        twin: Whether it shows a synthetic stream.
     """
     names = [cut(str(name), _LONGEST) for name in grid.columns]
-    wide = max(map(width_of, names), default=0.0) > grid.across * grid.every - 2
+    wide = max(map(width_of, names), default=0.0) > grid.across * grid.every
     slope = math.radians(_ROTATED)
     above = (max(map(width_of, names)) * math.sin(slope) if wide else 0.0) + 36
-    aside = max(12.0, width_of(names[-1]) * math.cos(slope) - grid.across / 2 + 6) if wide else 12.0
-    left = max((width_of(cut(str(name), _LONGEST)) for name in grid.rows), default=0.0) + 12
+    aside = max(12.0, width_of(names[-1]) * math.cos(slope) - grid.across / 2 + 6) if wide else 6.0
+    left = max((width_of(cut(str(name), _LONGEST)) for name in grid.rows), default=0.0) + 8
     right = left + grid.across * len(grid.columns)
     parts = [tag("title", text(title)), tag("desc", text(described))]
     parts.append(tag("text", text(grid.x), x=left, y=12, class_="name"))
@@ -67,14 +68,14 @@ def heat_map(title: str, described: str, grid: HeatGrid, *, fills: bool = False)
         parts.append(_column(grid.columns[j], names[j], left + grid.across * (j + 0.5), above - 6, wide))
     for i in range(0, len(grid.rows), grid.every):
         whole = tag("title", text(grid.rows[i]))
-        at = {"x": left - 6, "y": above + grid.down * (i + 0.5) + 4}
+        at = {"x": left - 5, "y": above + grid.down * (i + 0.5) + 4}
         parts.append(tag("text", whole, text(cut(str(grid.rows[i]), _LONGEST)), **at, class_="tick end"))
     for (i, j), cell in grid.cells.items():
         parts.append(_cell(cell, left + grid.across * j, above + grid.down * i, grid))
     width, height = right + aside, above + grid.down * len(grid.rows) + 6
     if fills:
-        return Chart(title, svg(width, height, *parts))
-    return Chart(title, svg(width, height, *parts, css="chart natural", width=width), width=width)
+        return Chart(title, svg(width, height, *parts), twin=twin)
+    return Chart(title, svg(width, height, *parts, css="chart natural", width=width), width=width, twin=twin)
 
 
 def _column(whole: str, shown: str, x: float, y: float, rotated: bool) -> str:

@@ -8,15 +8,19 @@ from lgl_bench.report.svg.elements import Scale, path, tag, text
 
 
 def interval(mean: float, lo: float | None, hi: float | None, low: float, high: float) -> str:
-    """A mean as a dot with its interval as a bar, on the range that all rows of a place share."""
-    width, height = 90.0, 12.0
-    at = Scale(low, high, 4, width - 4)
-    parts = [tag("path", d=f"M0 6H{width:g}")]
+    """A mean as a dot with its interval as a bar, on the range that all rows of a place share, in percent of it.
+
+    The style sheet draws it: a board has thousands, and a drawing for each would be most of the page.
+
+    >>> interval(0.5, 0.4, 0.7, 0.0, 1.0)
+    '<i style="--m:50;--l:40;--w:30"></i>'
+    """
+    at = Scale(low, high, 0, 100)
+    parts = [f"--m:{at(mean):.0f}"]
     if lo is not None and hi is not None:
-        x = at(max(lo, low))
-        parts.append(tag("rect", x=x, y=3, width=max(at(min(hi, high)) - x, 1.0), height=6, rx=2))
-    parts.append(tag("circle", cx=at(mean), cy=6, r=3))
-    return tag("svg", *parts, viewBox=f"0 0 {width:g} {height:g}", class_="interval", aria_hidden="true")
+        left = at(max(lo, low))
+        parts += [f"--l:{left:.0f}", f"--w:{max(at(min(hi, high)) - left, 1.0):.0f}"]
+    return f'<i style="{";".join(parts)}"></i>'
 
 
 def spark(values: Sequence[float | None], low: float, high: float, tooltip: str) -> str:

@@ -23,4 +23,5 @@ def test_a_delay_is_never_shown_without_its_false_alarms(tmp_path):
     # Half of a class that stands out is found with few false alarms, half of one that does not with many.
     assert rates["msp", ""] < 0.05 and rates["odin", ""] > 0.3
     (chart,) = panel.charts
+    assert chart.scrolls
     assert "false alarms" in chart.svg and chart.svg.count("false alarms ") >= len(panel.table.rows)

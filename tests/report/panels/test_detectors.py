@@ -80,6 +80,7 @@ def test_without_a_row_that_is_ranked_by_auroc_the_panel_says_so(tmp_path):
 def test_the_map_is_on_the_page_of_figures_and_on_that_of_its_stream(tmp_path):
     build_site([write_run(tmp_path / "run", year_frame(streams=["one", "two"]))], tmp_path / "site")
     figures = (tmp_path / "site" / "figures.html").read_text()
-    assert 'id="detectors"' in figures and figures.count('class="chart natural"') == 2
+    (maps,) = re.findall(r'<section class="panel" id="detectors".*?</section>', figures, re.S)
+    assert maps.count('class="chart natural"') == 2
     (page,) = (tmp_path / "site" / "streams").glob("one-*.html")
     assert page.read_text().count('class="chart natural"') == 1
