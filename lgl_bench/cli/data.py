@@ -73,7 +73,7 @@ def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | 
 @data.command("import")
 @click.argument("name")
 @click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="Folder or archive.")
-@click.option("--format", "format_name", help="Layout: planetoid, ogb, adjlist or table.")
+@click.option("--format", "format_name", help="Layout: planetoid, ogb, adjlist, table or acl-anthology.")
 @click.option("--t0", type=int, help="Last year of the first training task.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the format.")
 @click.option("--force", is_flag=True, help="Replace a stream of that name.")
@@ -163,7 +163,18 @@ def _print_summary(stream: Any, folder: Path, as_json: bool) -> None:
         f"Imported {stream.name} into {summary['folder']}: {stream.num_vertices:,} vertices, "
         f"{stream.num_edges:,} edges from {stream.info.imported['edge_lines']:,} lines "
         f"(dropped: {stream.info.imported['self_loops']:,} self-loops, "
-        f"{stream.info.imported['repeated_edges']:,} repeats)."
+        f"{stream.info.imported['repeated_edges']:,} repeats)." + _left_out(stream.info.imported)
+    )
+
+
+def _left_out(imported: dict[str, int]) -> str:
+    counted = {
+        key: count for key, count in imported.items() if key not in ("edge_lines", "self_loops", "repeated_edges")
+    }
+    return (
+        " Left out: " + ", ".join(f"{n:,} {key.replace('_', ' ')}" for key, n in counted.items()) + "."
+        if counted
+        else ""
     )
 
 
@@ -172,6 +183,7 @@ def _print_figures(figures: dict[str, Any]) -> None:
     lines = {
         "source": figures["source"],
         "licence": figures["licence"],
+        "citation": figures["citation"] or "not stated",
         "vertices": f"{text(figures['vertices'])} ({text(figures['isolated'])} isolated)",
         "edges": f"{text(figures['edges'])} pairs, {text(figures['arcs'])} arcs" + _lines(figures["imported"]),
         "features": f"{text(figures['features'])} {figures['feature_kind']}",

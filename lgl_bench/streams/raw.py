@@ -36,6 +36,7 @@ class RawGraph:
         files: Files of "times", "labels" and "features" if they have their own, for messages.
         edge_file: File the edges come from, for messages.
         edge_lines: Line of each edge in that file, if it is not its number plus one.
+        left_out: How many things of the source are not in the graph, by what they lack.
     """
 
     ids: npt.NDArray[Any]
@@ -49,6 +50,7 @@ class RawGraph:
     edge_file: str = "the edge list"
     edge_lines: IntArray | None = field(default=None)
     files: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def file(self, what: str) -> str:
         """The file that "times", "labels" or "features" come from."""
@@ -94,7 +96,7 @@ def build(raw: RawGraph, info: StreamInfo) -> Stream:
     )
     lines, loops = raw.edges.shape[1], int((raw.edges[0] == raw.edges[1]).sum())
     repeats = lines - loops - stream.num_edges
-    counts = {"edge_lines": lines, "self_loops": loops, "repeated_edges": repeats}
+    counts = {"edge_lines": lines, "self_loops": loops, "repeated_edges": repeats, **raw.left_out}
     return replace(stream, info=replace(stream.info, imported={**counts, **info.imported}))
 
 

@@ -9,9 +9,10 @@ import pytest
 from lgl_bench.core.errors import DataError, StatisticsWarning
 from lgl_bench.core.resources import shipped
 from lgl_bench.streams import catalogue
+from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.describe import describe
 from lgl_bench.streams.importers import importers
-from lgl_bench.streams.manifest import Manifest, Statistic, check_parts, check_statistics, read_manifest
+from lgl_bench.streams.manifest import Manifest, Statistic, check_checksum, check_parts, check_statistics, read_manifest
 from lgl_bench.streams.store import open_stream, verify_stream
 from lgl_bench.streams.stream import same
 from tests.support.importing import assert_refused, import_
@@ -27,7 +28,7 @@ def toy(**fields: Any) -> Manifest:
 
 
 def test_every_set_of_the_benchmark_has_a_manifest() -> None:
-    expected = "cora citeseer pubmed dblp-easy dblp-hard pharmabio ogb-arxiv acl-venues arxiv-structure"
+    expected = "cora citeseer pubmed dblp-easy dblp-hard pharmabio ogb-arxiv acl-anthology acl-venues arxiv-structure"
     assert set(expected.split()) <= set(NAMES)
 
 
@@ -139,6 +140,27 @@ def test_an_import_that_contradicts_an_unverified_figure_warns_and_is_kept(
     with pytest.warns(StatisticsWarning, match=r"expected 5 \(a table\), found 4"):
         folder = import_toy(tmp_path, monkeypatch, verified=False, vertices=5)
     assert verify_stream(folder) == []
+
+
+def test_a_stream_with_another_checksum_than_its_manifest_is_refused_with_both_and_the_state_to_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = table(tmp_path / "source", "csv")
+    right = stream_checksum(catalogue.import_stream("mine", source, tmp_path / "mine"))
+    monkeypatch.setattr(catalogue, "manifests", lambda: {"toy": toy(stream_checksum=right)})
+    catalogue.import_stream("toy", source, tmp_path / "right")
+    wrong = toy(stream_checksum="0" * 64, revision="commit 12ab")
+    monkeypatch.setattr(catalogue, "manifests", lambda: {"toy": wrong})
+    with pytest.raises(DataError, match=f"must be {'0' * 64}, found {right}; .*; take commit 12ab"):
+        catalogue.import_stream("toy", source, tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+    check_checksum(toy(), right)
+
+
+def test_a_figure_that_is_not_the_published_one_names_the_state_of_the_source_to_take() -> None:
+    published = Statistic(figure="vertices", value=11, verified=True, source="a table")
+    with pytest.raises(DataError, match="or they are damaged; take commit 12ab"):
+        check_statistics(toy(statistics=(published,), revision="commit 12ab"), FIGURES)
 
 
 def sha256(path: Path) -> str:
