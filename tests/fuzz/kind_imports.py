@@ -43,7 +43,8 @@ def _make_ogb(folder: Path, rng: random.Random) -> None:
 
 def _make_anthology(folder: Path, rng: random.Random) -> None:
     makers.anthology(folder)
-    _sometimes_zip(folder, rng)
+    if rng.random() < 0.1:
+        makers.zipped(folder / "data", folder / "set.zip")
 
 
 def _sometimes_zip(folder: Path, rng: random.Random) -> None:
