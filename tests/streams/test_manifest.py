@@ -29,6 +29,7 @@ def toy(**fields: Any) -> Manifest:
 
 def test_every_set_of_the_benchmark_has_a_manifest() -> None:
     expected = "cora citeseer pubmed dblp-easy dblp-hard pharmabio ogb-arxiv acl-anthology acl-venues arxiv-structure"
+    expected += " pubmed-temporal"
     assert set(expected.split()) <= set(NAMES)
 
 
@@ -197,6 +198,10 @@ REAL: dict[str, tuple[str, dict[str, Any]]] = {
         "acl-venues",
         {"vertices": 17548, "edges": 213830, "features": 2000, "classes": 28, "known_at_t0": 20, "t0": 2005},
     ),
+    "pubmed-temporal": (
+        ".",
+        {"vertices": 19717, "arcs": 88648, "features": 500, "classes": 3, "known_at_t0": 2, "t0": 1981},
+    ),
     "arxiv-structure": (
         "ogbn_arxiv",
         {"vertices": 169343, "features": 128, "classes": 40, "known_at_t0": 15, "t0": 1997},
@@ -206,11 +211,12 @@ HOMOPHILY = {
     "cora": {"graph": 0.810, "vertex": 0.825, "class_insensitive": 0.766, "index": -0.620},
     "citeseer": {"graph": 0.736, "vertex": 0.706, "class_insensitive": 0.627, "index": -0.471},
     "pubmed": {"graph": 0.802, "vertex": 0.792, "class_insensitive": 0.664, "index": -0.605},
+    "pubmed-temporal": {"graph": 0.802, "vertex": 0.792, "class_insensitive": 0.664, "index": -0.605},
     "arxiv-structure": {"class_insensitive": 0.421},
 }
-YEARS = {"cora": 1, "citeseer": 1, "pubmed": 1, "acl-venues": 53, "arxiv-structure": 35}
+YEARS = {"cora": 1, "citeseer": 1, "pubmed": 1, "pubmed-temporal": 46, "acl-venues": 53, "arxiv-structure": 35}
 LINES = {"acl-venues": 213830, "arxiv-structure": 1166243}
-KINDS = {"cora": "sparse", "citeseer": "sparse", "pubmed": "sparse", "acl-venues": "sparse"}
+KINDS = dict.fromkeys(("cora", "citeseer", "pubmed", "pubmed-temporal", "acl-venues"), "sparse")
 SPLITS = {"cora": (140, 500, 1000), "citeseer": (120, 500, 1000), "pubmed": (60, 500, 1000)}
 
 
@@ -231,6 +237,18 @@ def test_a_real_set_imports_with_the_figures_published(real_data: Path, tmp_path
         assert stream.split is not None
         assert tuple(int((stream.split == code).sum()) for code in (1, 2, 3)) == SPLITS[name]
     assert same(stream, open_stream(tmp_path / name))
+
+
+@pytest.mark.real
+def test_the_new_class_of_pubmed_by_year_grows_as_counted_and_no_paper_is_of_1972(
+    real_data: Path, tmp_path: Path
+) -> None:
+    stream = catalogue.import_stream("pubmed-temporal", real_data, tmp_path)
+    sizes = [int(((stream.born == year) & (stream.labels == 1)).sum()) for year in range(1981, 1987)]
+    assert sizes == [0, 1, 14, 49, 45, 57]
+    assert stream.class_births() == {0: 1964, 2: 1970, 1: 1982}
+    assert (stream.times[0], stream.times[-1], 1972 in stream.times) == (1964, 2010, False)
+    assert stream.split is None
 
 
 @pytest.mark.parametrize(
