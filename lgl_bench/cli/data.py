@@ -55,7 +55,8 @@ def list_(data_dir: Path | None, as_json: bool) -> None:
 @_data_dir
 @_json
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw the years into an image file.")
-def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | None) -> None:
+@click.option("--html", "page", type=click.Path(path_type=Path), help="Write a datasheet with charts, one HTML file.")
+def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | None, page: Path | None) -> None:
     """Describe a stream: counts, classes, homophily, and every year."""
     from lgl_bench.streams import catalogue
     from lgl_bench.streams.describe import describe as figures_of
@@ -64,6 +65,10 @@ def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | 
     figures = figures_of(catalogue.load(name, data_dir))
     if plot_file is not None:
         plot(figures, plot_file)
+    if page is not None:
+        from lgl_bench.report.datasheet import write_datasheet
+
+        write_datasheet(figures, page)
     if as_json:
         print_json(figures)
     else:
