@@ -81,7 +81,15 @@ def print_streams(rows: list[dict[str, Any]]) -> None:
     type=click.Path(path_type=Path),
     help="Write number, name, time and class of every vertex into a .csv or .parquet file, to join with answers.",
 )
-def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | None, vertex_file: Path | None) -> None:
+@click.option("--html", "page", type=click.Path(path_type=Path), help="Write a datasheet with charts, one HTML file.")
+def describe(
+    name: str,
+    data_dir: Path | None,
+    as_json: bool,
+    plot_file: Path | None,
+    vertex_file: Path | None,
+    page: Path | None,
+) -> None:
     """Describe a stream: counts, classes, homophily, and every year."""
     from lgl_bench.streams import catalogue
     from lgl_bench.streams.describe import describe as figures_of
@@ -93,6 +101,10 @@ def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | 
         plot(figures, plot_file)
     if vertex_file is not None:
         _write_vertices(stream, vertex_file)
+    if page is not None:
+        from lgl_bench.report.datasheet import write_datasheet
+
+        write_datasheet(figures, page)
     if as_json:
         print_json(figures)
     else:
@@ -102,7 +114,7 @@ def describe(name: str, data_dir: Path | None, as_json: bool, plot_file: Path | 
 @data.command("import")
 @click.argument("name")
 @click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="Folder or archive.")
-@click.option("--format", "format_name", help="Layout: planetoid, ogb, adjlist or table.")
+@click.option("--format", "format_name", help="Layout: planetoid, ogb, adjlist, table or acl-anthology.")
 @click.option("--t0", help="Last year (or month: 2014-05) of the first training task; auto takes the proposed one.")
 @click.option("--unit", type=click.Choice(["year", "month"]), help="What dates are rounded to: year, unless given.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the format.")
@@ -201,12 +213,20 @@ def _print_summary(stream: Any, folder: Path, as_json: bool) -> None:
         f"Imported {stream.name} into {summary['folder']}: {stream.num_vertices:,} vertices, "
         f"{stream.num_edges:,} edges from {stream.info.imported['edge_lines']:,} lines "
         f"(dropped: {stream.info.imported['self_loops']:,} self-loops, "
-        f"{stream.info.imported['repeated_edges']:,} repeats)."
+        f"{stream.info.imported['repeated_edges']:,} repeats)." + _left_out(stream.info.imported)
     )
+
     if stream.names is not None:
         click.echo(f"  ids are names, such as {quoted(stream.names[0])}, kept beside the numbers of the vertices")
     for note in filter(None, [*stream.info.notes, start_note(stream)]):
         click.echo(f"  {note}")
+
+
+def _left_out(imported: dict[str, int]) -> str:
+    """What an importer left out, as a sentence; of edges the summary says it, and of unknown ends a note."""
+    told = ("edge_lines", "self_loops", "repeated_edges", "unknown_edges")
+    counted = [f"{count:,} {key.replace('_', ' ')}" for key, count in imported.items() if key not in told]
+    return f" Left out: {', '.join(counted)}." if counted else ""
 
 
 def _write_vertices(stream: Any, path: Path) -> None:
@@ -228,6 +248,7 @@ def _print_figures(figures: dict[str, Any]) -> None:
     lines = {
         "source": figures["source"],
         "licence": figures["licence"],
+        "citation": figures["citation"] or "not stated",
         "vertices": f"{text(figures['vertices'])} ({text(figures['isolated'])} isolated)"
         + (", with names" if figures["named"] else ""),
         "edges": f"{text(figures['edges'])} pairs, {text(figures['arcs'])} arcs" + _lines(figures["imported"]),

@@ -1,8 +1,8 @@
 """The paper's hyperparameters, and what stands in if it prints none.
 
 The CSV files beside this module (`paper/`) hold every row of the paper's tables. Rules for what they lack: IsoMax+ on
-dblp-hard as on dblp-easy; acl-venues and pharmabio as dblp-easy; arxiv-structure as OGB-arXiv; a twin as its
-original, at most 128 wide; any other backbone as GCN, in what it takes of its parameters (`taken`) and with the
+dblp-hard as on dblp-easy; acl-anthology, acl-venues and pharmabio as dblp-easy; arxiv-structure as OGB-arXiv; a twin
+as its original, at most 128 wide; any other backbone as GCN, in what it takes of its parameters (`taken`) and with the
 learning rate it is published with if it has one (`own_lr`); genodin as softmax; doc as gdoc; any other head as GCN with
 softmax; any other stream as Cora if it is static, else as dblp-easy, at most 128 wide.
 """
@@ -24,7 +24,12 @@ from lgl_bench.streams.catalogue import TWIN
 
 STATIC = ("cora", "citeseer", "pubmed")
 TEMPORAL = ("dblp-easy", "dblp-hard", "ogb-arxiv")
-_STREAM_LIKE = {"acl-venues": "dblp-easy", "pharmabio": "dblp-easy", "arxiv-structure": "ogb-arxiv"}
+_STREAM_LIKE = {
+    "acl-anthology": "dblp-easy",
+    "acl-venues": "dblp-easy",
+    "pharmabio": "dblp-easy",
+    "arxiv-structure": "ogb-arxiv",
+}
 _BACKBONES = ("gcn", "graphsage", "gat", "graph-mlp")
 _HEAD_LIKE = {"genodin": "softmax", "doc": "gdoc"}
 _NEAREST = ("gcn", "softmax")

@@ -30,6 +30,8 @@ from lgl_bench.report.panels.stream import stream_panels
 from lgl_bench.report.site_folder import replacing
 
 _HERE = Path(__file__).parent
+ASSETS = _HERE / "assets"
+"""Styles and scripts of the pages."""
 
 
 def build_site(
@@ -72,7 +74,7 @@ class _Site:
         self.methods: dict[tuple[str, ...], list[ShownRow]] = {}
         for row in self.rows:
             self.methods.setdefault(row.method, []).append(row)
-        self.templates = _templates()
+        self.templates = templates()
         self.templates.globals |= {
             "command": command,
             "version": __version__,
@@ -84,7 +86,7 @@ class _Site:
     def write(self) -> None:
         for name in ("assets", "data", "streams", "methods"):
             (self.folder / name).mkdir()
-        for path in sorted((_HERE / "assets").iterdir()):
+        for path in sorted(ASSETS.iterdir()):
             (self.folder / "assets" / path.name).write_bytes(path.read_bytes())
         facts = {name: stream_facts(name, self._checksum(name), self.data_dir) for name in self.streams}
         self._index()
@@ -174,7 +176,8 @@ class _Site:
         self.pages += 1
 
 
-def _templates() -> Any:
+def templates() -> Any:
+    """The templates of all pages, with what they call."""
     try:
         import jinja2
     except ImportError as error:

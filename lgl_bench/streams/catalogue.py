@@ -19,7 +19,7 @@ from lgl_bench.streams.describe import describe
 from lgl_bench.streams.download.fetch import Download, fetch
 from lgl_bench.streams.generator import Recipe, generate
 from lgl_bench.streams.importers import importers
-from lgl_bench.streams.manifest import Manifest, check_parts, check_statistics, read_manifest
+from lgl_bench.streams.manifest import Manifest, check_checksum, check_parts, check_statistics, read_manifest
 from lgl_bench.streams.raw import build
 from lgl_bench.streams.start import with_t0
 from lgl_bench.streams.store import open_stream, write_stream
@@ -153,7 +153,9 @@ def import_stream(
     )
     stream = with_t0(build(raw, info), t0)
     if manifest:
-        check_statistics(manifest, describe(stream))
+        figures = describe(stream)
+        check_statistics(manifest, figures)
+        check_checksum(manifest, figures["stream_checksum"])
     write_stream(stream, folder / name, force=force)
     return stream
 

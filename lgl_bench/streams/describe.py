@@ -28,6 +28,7 @@ def describe(stream: Stream) -> dict[str, Any]:
         "name": stream.name,
         "source": stream.info.source,
         "licence": stream.info.licence,
+        "citation": stream.info.citation,
         "vertices": stream.num_vertices,
         "edges": stream.num_edges,
         "arcs": 2 * stream.num_edges,

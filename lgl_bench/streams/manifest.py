@@ -80,7 +80,9 @@ class Manifest(_Strict):
     Attributes:
         format: The importer, by name.
         options: Options of the importer.
+        revision: Which state of its source the figures and the checksum are of, if that source goes on changing.
         t0: Last year of the first training task; None for a static graph.
+        stream_checksum: Of the stream that an import must give, to the last bit.
         parts: sha256 of files inside an archive or folder, as far as they are known.
         twin: Recipe of the embedded twin, if there is one.
     """
@@ -93,8 +95,10 @@ class Manifest(_Strict):
     licence: Line
     citation: Line
     homepage: Line = ""
+    revision: Line = ""
     notes: Line = ""
     t0: Whole | None = None
+    stream_checksum: _Sha256 | None = None
     class_names: tuple[Line, ...] = ()
     files: tuple[File, ...] = ()
     parts: dict[Line, _Sha256] = {}
@@ -132,6 +136,8 @@ def check_parts(manifest: Manifest, source: Path) -> None:
 
 def _digests(source: Path, names: set[str]) -> Iterator[tuple[str, str, str]]:
     """Name, place and sha256 of the files of these names: in a folder, in a zip, or the file itself."""
+    if not names:
+        return
     for path in [source] if source.is_file() else sorted(source.rglob("*")):
         if path.name in names and path.is_file():
             with path.open("rb") as file:
@@ -159,8 +165,22 @@ def check_statistics(manifest: Manifest, figures: dict[str, Any]) -> None:
             f"{manifest.name}: {what}: expected {_short(statistic.value)} ({statistic.source}), found {_short(found)}"
         )
         if statistic.verified:
-            raise DataError(f"{problem}; these are not the published files, or they are damaged")
+            raise DataError(f"{problem}; these are not the published files, or they are damaged{_state(manifest)}")
         warnings.warn(f"{problem}; the published figure could never be checked", StatisticsWarning, stacklevel=2)
+
+
+def check_checksum(manifest: Manifest, found: str) -> None:
+    """Compares the checksum of an imported stream with the one it must have."""
+    if manifest.stream_checksum not in (None, found):
+        raise DataError(
+            f"{manifest.name}: the stream_checksum must be {manifest.stream_checksum}, found {found}; these are other "
+            f"files, or other options, which need a name of their own (and --format {manifest.format})"
+            f"{_state(manifest)}"
+        )
+
+
+def _state(manifest: Manifest) -> str:
+    return f"; take {manifest.revision}" if manifest.revision else ""
 
 
 def _figure(statistic: Statistic, figures: dict[str, Any]) -> float | None:

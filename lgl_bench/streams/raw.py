@@ -42,6 +42,7 @@ class RawGraph:
         drop_unknown: Whether an edge to a vertex that does not exist is dropped and counted; otherwise it is an error.
         unit: What the times count.
         notes: What the importer has to say to the user.
+        left_out: How many things of the source are not in the graph, by what they lack.
     """
 
     ids: npt.NDArray[Any]
@@ -59,6 +60,7 @@ class RawGraph:
     drop_unknown: bool = False
     unit: Unit = "year"
     notes: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def file(self, what: str) -> str:
         """The file that "times", "labels" or "features" come from."""
@@ -98,6 +100,7 @@ def build(raw: RawGraph, info: StreamInfo) -> Stream:
     stream = assemble(replace(info, class_names=classes), ids, born, labels, features, held.pop(), raw.split, names)
     counts = {"edge_lines": lines, "self_loops": loops, "repeated_edges": known - loops - stream.num_edges}
     counts |= {"unknown_edges": lines - known} if known < lines else {}
+    counts |= raw.left_out
     imported, notes = {**counts, **info.imported}, (*info.notes, *raw.notes, *note)
     return replace(stream, info=replace(stream.info, imported=imported, unit=raw.unit, notes=notes))
 

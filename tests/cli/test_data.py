@@ -13,6 +13,7 @@ import pytest
 from lgl_bench.streams import catalogue
 from lgl_bench.streams.manifest import Manifest
 from tests.support.command_line import as_json, assert_error, run
+from tests.support.stream_files import ANTHOLOGY_OPTIONS, anthology
 
 pytestmark = pytest.mark.usefixtures("empty_data")  # the user's own stays out of it
 
@@ -85,6 +86,13 @@ def test_import_tells_what_it_wrote_and_where(source: Path, empty_data: Path) ->
     summary = as_json("data", "import", "mine", "--from", source, "--force")
     assert summary["stream_checksum"] == as_json("data", "describe", "mine")["stream_checksum"]
     assert Path(summary["folder"]) == empty_data / "mine"
+
+
+def test_import_counts_what_an_importer_leaves_out(tmp_path: Path) -> None:
+    options = [part for key, value in ANTHOLOGY_OPTIONS.items() for part in ("--option", f"{key}={value}")]
+    source = anthology(tmp_path / "clone")
+    result = run("data", "import", "mine", "--from", source, "--format", "acl-anthology", *options)
+    assert "Left out: 9 front and back matter, 1 papers without year, 1 papers without author" in result.stdout
 
 
 def test_import_takes_options_of_the_format(source: Path) -> None:
@@ -181,6 +189,8 @@ def test_fetch_downloads_and_imports_in_one_command(toy: Manifest, empty_data: P
     assert (summary["name"], summary["vertices"], summary["edges"]) == ("toy", 3, 2)
     figures = as_json("data", "describe", "toy")
     assert (figures["licence"], figures["t0"]) == ("CC0", 2000)
+    lines = [line.split(maxsplit=1) for line in run("data", "describe", "toy").stdout.splitlines()]
+    assert ["licence", "CC0"] in lines and ["citation", "none"] in lines
     assert run("data", "verify", "toy").exit_code == 0
     assert sorted(path.name for path in (empty_data / "downloads" / "toy").iterdir()) == [
         "edges.csv",

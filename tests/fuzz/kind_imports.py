@@ -41,6 +41,12 @@ def _make_ogb(folder: Path, rng: random.Random) -> None:
     _sometimes_zip(folder, rng)
 
 
+def _make_anthology(folder: Path, rng: random.Random) -> None:
+    makers.anthology(folder)
+    if rng.random() < 0.1:
+        makers.zipped(folder / "data", folder / "set.zip")
+
+
 def _sometimes_zip(folder: Path, rng: random.Random) -> None:
     if rng.random() < 0.1:
         makers.zipped(folder, folder / "set.zip")
@@ -61,6 +67,19 @@ def _damage_text_file(folder: Path, rng: random.Random) -> None:
     damage_text(folder, rng, ".txt", ".csv", ".index")
 
 
+_ODD_XML = (
+    b'<!DOCTYPE c [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>', b"&b;", b"&#0;", b"<![CDATA[", b"<!--", b"<?pi", b"</",
+    b"/>", b"<par>" * 5000, b'id=""', b'encoding="UTF-16"', b"<year>", b"</volume>", b"\xff",
+)  # fmt: skip
+
+
+def _damage_xml(folder: Path, rng: random.Random) -> None:
+    path = rng.choice(files_in(folder, ".xml"))
+    text = path.read_bytes()
+    place = rng.randrange(len(text) + 1)
+    path.write_bytes(text[:place] + rng.choice(_ODD_XML) + text[place + rng.choice([0, 0, 1, 8]) :])
+
+
 def _damage_packed_text(folder: Path, rng: random.Random) -> None:
     """Text that is damaged before it is compressed; once in a while far more of it than there should be."""
     path = rng.choice(files_in(folder, ".gz"))
@@ -76,6 +95,14 @@ def _damage_table(folder: Path, rng: random.Random) -> None:
 
 
 KINDS = [
+    Kind(
+        "acl-anthology",
+        _make_anthology,
+        one_of(
+            _damage_xml, _damage_xml, lambda folder, rng: damage_text(folder, rng, ".xml"), damage_bytes, damage_folder
+        ),
+        _import("acl-anthology", **makers.ANTHOLOGY_OPTIONS),
+    ),
     Kind(
         "adjlist",
         _make_adjlist,

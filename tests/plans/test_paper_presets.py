@@ -53,6 +53,7 @@ def test_a_detector_without_parameters_in_the_paper_has_no_preset():
     [
         (("dblp-hard", "temporal", "gcn", "isomax+"), ("dblp-easy", "temporal", "gcn", "isomax+")),
         (("acl-venues", "temporal", "gat", "gdoc"), ("dblp-easy", "temporal", "gat", "gdoc")),
+        (("acl-anthology", "temporal", "gat", "gdoc"), ("dblp-easy", "temporal", "gat", "gdoc")),
         (("arxiv-structure", "temporal", "graph-mlp", "softmax"), ("ogb-arxiv", "temporal", "graph-mlp", "softmax")),
         (("cora", "60-20-20", "gcn", "genodin"), ("cora", "60-20-20", "gcn", "softmax")),
         (("cora", "planetoid", "gat", "doc"), ("cora", "planetoid", "gat", "gdoc")),

@@ -47,6 +47,7 @@ def test_the_figures_are_those_counted_by_hand(stream: Stream) -> None:
         "name": "mine",
         "source": "here",
         "licence": "CC0",
+        "citation": "",
         "vertices": 6,
         "edges": 5,
         "arcs": 10,

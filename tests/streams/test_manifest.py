@@ -9,9 +9,10 @@ import pytest
 from lgl_bench.core.errors import DataError, StatisticsWarning
 from lgl_bench.core.resources import shipped
 from lgl_bench.streams import catalogue
+from lgl_bench.streams.checksum import stream_checksum
 from lgl_bench.streams.describe import describe
 from lgl_bench.streams.importers import importers
-from lgl_bench.streams.manifest import Manifest, Statistic, check_parts, check_statistics, read_manifest
+from lgl_bench.streams.manifest import Manifest, Statistic, check_checksum, check_parts, check_statistics, read_manifest
 from lgl_bench.streams.store import open_stream, verify_stream
 from lgl_bench.streams.stream import same
 from tests.support.importing import assert_refused, import_
@@ -27,7 +28,8 @@ def toy(**fields: Any) -> Manifest:
 
 
 def test_every_set_of_the_benchmark_has_a_manifest() -> None:
-    expected = "cora citeseer pubmed dblp-easy dblp-hard pharmabio ogb-arxiv acl-venues arxiv-structure"
+    expected = "cora citeseer pubmed dblp-easy dblp-hard pharmabio ogb-arxiv acl-anthology acl-venues arxiv-structure"
+    expected += " pubmed-temporal"
     assert set(expected.split()) <= set(NAMES)
 
 
@@ -141,6 +143,27 @@ def test_an_import_that_contradicts_an_unverified_figure_warns_and_is_kept(
     assert verify_stream(folder) == []
 
 
+def test_a_stream_with_another_checksum_than_its_manifest_is_refused_with_both_and_the_state_to_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = table(tmp_path / "source", "csv")
+    right = stream_checksum(catalogue.import_stream("mine", source, tmp_path / "mine"))
+    monkeypatch.setattr(catalogue, "manifests", lambda: {"toy": toy(stream_checksum=right)})
+    catalogue.import_stream("toy", source, tmp_path / "right")
+    wrong = toy(stream_checksum="0" * 64, revision="commit 12ab")
+    monkeypatch.setattr(catalogue, "manifests", lambda: {"toy": wrong})
+    with pytest.raises(DataError, match=f"must be {'0' * 64}, found {right}; .*; take commit 12ab"):
+        catalogue.import_stream("toy", source, tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+    check_checksum(toy(), right)
+
+
+def test_a_figure_that_is_not_the_published_one_names_the_state_of_the_source_to_take() -> None:
+    published = Statistic(figure="vertices", value=11, verified=True, source="a table")
+    with pytest.raises(DataError, match="or they are damaged; take commit 12ab"):
+        check_statistics(toy(statistics=(published,), revision="commit 12ab"), FIGURES)
+
+
 def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -175,6 +198,10 @@ REAL: dict[str, tuple[str, dict[str, Any]]] = {
         "acl-venues",
         {"vertices": 17548, "edges": 213830, "features": 2000, "classes": 28, "known_at_t0": 20, "t0": 2005},
     ),
+    "pubmed-temporal": (
+        ".",
+        {"vertices": 19717, "arcs": 88648, "features": 500, "classes": 3, "known_at_t0": 2, "t0": 1981},
+    ),
     "arxiv-structure": (
         "ogbn_arxiv",
         {"vertices": 169343, "features": 128, "classes": 40, "known_at_t0": 15, "t0": 1997},
@@ -184,11 +211,12 @@ HOMOPHILY = {
     "cora": {"graph": 0.810, "vertex": 0.825, "class_insensitive": 0.766, "index": -0.620},
     "citeseer": {"graph": 0.736, "vertex": 0.706, "class_insensitive": 0.627, "index": -0.471},
     "pubmed": {"graph": 0.802, "vertex": 0.792, "class_insensitive": 0.664, "index": -0.605},
+    "pubmed-temporal": {"graph": 0.802, "vertex": 0.792, "class_insensitive": 0.664, "index": -0.605},
     "arxiv-structure": {"class_insensitive": 0.421},
 }
-YEARS = {"cora": 1, "citeseer": 1, "pubmed": 1, "acl-venues": 53, "arxiv-structure": 35}
+YEARS = {"cora": 1, "citeseer": 1, "pubmed": 1, "pubmed-temporal": 46, "acl-venues": 53, "arxiv-structure": 35}
 LINES = {"acl-venues": 213830, "arxiv-structure": 1166243}
-KINDS = {"cora": "sparse", "citeseer": "sparse", "pubmed": "sparse", "acl-venues": "sparse"}
+KINDS = dict.fromkeys(("cora", "citeseer", "pubmed", "pubmed-temporal", "acl-venues"), "sparse")
 SPLITS = {"cora": (140, 500, 1000), "citeseer": (120, 500, 1000), "pubmed": (60, 500, 1000)}
 
 
@@ -209,6 +237,18 @@ def test_a_real_set_imports_with_the_figures_published(real_data: Path, tmp_path
         assert stream.split is not None
         assert tuple(int((stream.split == code).sum()) for code in (1, 2, 3)) == SPLITS[name]
     assert same(stream, open_stream(tmp_path / name))
+
+
+@pytest.mark.real
+def test_the_new_class_of_pubmed_by_year_grows_as_counted_and_no_paper_is_of_1972(
+    real_data: Path, tmp_path: Path
+) -> None:
+    stream = catalogue.import_stream("pubmed-temporal", real_data, tmp_path)
+    sizes = [int(((stream.born == year) & (stream.labels == 1)).sum()) for year in range(1981, 1987)]
+    assert sizes == [0, 1, 14, 49, 45, 57]
+    assert stream.class_births() == {0: 1964, 2: 1970, 1: 1982}
+    assert (stream.times[0], stream.times[-1], 1972 in stream.times) == (1964, 2010, False)
+    assert stream.split is None
 
 
 @pytest.mark.parametrize(

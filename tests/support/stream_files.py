@@ -130,3 +130,53 @@ def table(folder: Path, kind: str, vertices: dict[str, Any] = VERTICES, edges: d
     write_table(folder / f"vertices.{kind}", vertices)
     write_table(folder / f"edges.{kind}", edges)
     return folder
+
+
+def volume(papers: str, year: str = "2000", venues: str = "mt", number: int = 1) -> str:
+    """A volume of the ACL Anthology around its papers, with front matter."""
+    inside = "".join(f"<venue>{venue}</venue>" for venue in venues.split())
+    inside += f"<year>{year}</year>" if year else ""
+    return f'<volume id="{number}"><meta>{inside}</meta><frontmatter><url>x</url></frontmatter>{papers}</volume>'
+
+
+def paper(number: int, title: str, *authors: str, abstract: str = "") -> str:
+    """A paper; an author is "First Last", or "First Last=id"."""
+    found = ""
+    for author in authors:
+        name, _, own = author.partition("=")
+        first, _, last = name.rpartition(" ")
+        start = f'<author id="{own}">' if own else "<author>"
+        found += f"{start}<first>{first}</first><last>{last}</last></author>"
+    text = f"<abstract>{abstract}</abstract>" if abstract else ""
+    return f'<paper id="{number}"><title>{title}</title>{found}{text}</paper>'
+
+
+ANTHOLOGY = {
+    "2000.mt": volume(
+        paper(1, "The <fixed-case>MT</fixed-case>s of <tex-math>alpha</tex-math> parsing", "Ann \u00c5lund", "Bo Berg")
+        + paper(2, "The parsing", "B. Berg=bo-berg")
+        + paper(3, "List of participants")
+    ),
+    "2001.mt": volume(paper(1, "Trees", "Cy Cole", abstract="of<par/>parsing"), "2001"),
+    "2001.tag": volume(paper(1, "The trees of t0", "ann alund"), "2001", "ws tag"),
+    "2002.tag": volume(paper(1, "The trees", "Ann Alund") + paper(10, "MTS", "Di Dean", "Bo Berg"), "2002", "ws tag"),
+    "2002.acl": volume(paper(1, "All of it", "Bo Berg"), "2002", "acl"),
+    "2003.zz": volume(paper(1, "Of", "Di Dean") + paper(2, "Of", "Bo Berg", "Di Dean"), "2003", "zz mt"),
+    "2003.aa": volume(paper(1, "New", "Ed Eck") + paper(2, "New", "Flo Fox"), "2003", "aa"),
+    "2003.odd": volume(paper(1, "No year", "Bo Berg"), "") + volume(paper(1, "None", "Bo Berg"), "2003", "", 2),
+    "2004.mt": volume(paper(1, "The year after", "Bo Berg"), "2004"),
+}
+"""Collections by id: with two papers a venue and t0 = 2001, `mt` is known, `tag` comes in 2002, `aa`, `zz` in 2003."""
+ANTHOLOGY_OPTIONS = {
+    "least_papers": "2", "last_year": "2003", "t0": "2001", "vocabulary": "3", "common": "0.7", "leave_out": "acl ws",
+}  # fmt: skip
+
+
+def anthology(folder: Path, **changes: str) -> Path:
+    """A clone of the ACL Anthology; changes name a collection with "_" for "."."""
+    xml = folder / "data" / "xml"
+    xml.mkdir(parents=True)
+    for name, inside in (ANTHOLOGY | {key.replace("_", "."): text for key, text in changes.items()}).items():
+        text = f"<?xml version='1.0' encoding='UTF-8'?>\n<collection id=\"{name}\">\n{inside}</collection>\n"
+        (xml / f"{name}.xml").write_text(text, encoding="utf-8")
+    return folder

@@ -18,5 +18,5 @@ Importer: TypeAlias = Callable[[Path, dict[str, Any]], RawGraph]
 importers: Registry[Importer] = Registry(
     "format",
     "lgl_bench.importers",
-    tuple(f"lgl_bench.streams.importers.{name}" for name in ("planetoid", "ogb", "adjlist", "table")),
+    tuple(f"lgl_bench.streams.importers.{name}" for name in ("planetoid", "ogb", "adjlist", "table", "anthology")),
 )

@@ -4,7 +4,8 @@
 dictionary. Row i of `tx` belongs to the vertex on line i of `test.index`. Unpickling runs code, so the files are
 read by `lgl_bench.streams.importers.pickles`, which runs none.
 
-The public split: the first len(y) vertices train, the next 500 validate, those in `test.index` test.
+The public split: the first len(y) vertices train, the next 500 validate, those in `test.index` test. With a file of
+times the graph is a stream of years instead, and the split, which goes across them, is left out.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from pydantic import Field
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.types import IntArray
 from lgl_bench.streams.importers import importers
-from lgl_bench.streams.importers.files import Options, find_file, to_sparse
+from lgl_bench.streams.importers.files import Options, find_file, read_npy, to_sparse
 from lgl_bench.streams.importers.pickles import read_array, read_matrix, read_pickle
-from lgl_bench.streams.raw import RawGraph
+from lgl_bench.streams.raw import MAX_TIMES, RawGraph
 
 
 class PlanetoidOptions(Options):
@@ -33,11 +34,17 @@ class PlanetoidOptions(Options):
         unlabelled: What becomes of vertices whose label row is all zero (CiteSeer has 15): class 0, as the
             published counts have it, or none.
         validation: Vertices of the public validation split.
+        times: A .npy file with a number per vertex: which of the years it is born in, 0 for the first.
+        first_year: The year that 0 stands for.
+        empty_years: Years after it that no number stands for, with spaces between them.
     """
 
     prefix: str = Field(pattern=r"^\w[\w.-]*$")
     unlabelled: Literal["class-0", "none"] = "class-0"
     validation: int = Field(default=500, ge=0)
+    times: str = Field(default="", pattern=r"^(\w[\w.-]*\.npy)?$")
+    first_year: int = Field(default=0, gt=-10_000, lt=10_000)
+    empty_years: str = Field(default="", pattern=r"^(-?[0-9]{1,4}( |$))*$")
 
 
 @importers.register("planetoid")
@@ -79,16 +86,32 @@ def read_planetoid(source: Path, options: dict[str, Any]) -> RawGraph:
     split[:labelled] = 1
     split[labelled : labelled + chosen.validation] = 2
     split[test] = 3
+    times = find_file(source, chosen.times) if chosen.times else None
     return RawGraph(
         ids=np.arange(total),
-        born=np.zeros(total, dtype=np.int64),
+        born=np.zeros(total, dtype=np.int64) if times is None else _years(times, chosen),
         labels=labels,
         features=to_sparse(features),
         edges=edges,
-        split=split,
+        split=split if times is None else None,
         vertex_file=part["allx"].name,
+        files={} if times is None else {"times": times.name},
         edge_file=part["graph"].name,
     )
+
+
+def _years(path: Path, options: PlanetoidOptions) -> IntArray:
+    """The year of each vertex from its number among the years that have vertices."""
+    numbers = np.array(read_npy(path))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
+        raise DataError(f"{path} has no list of whole numbers, one per vertex; get it again")
+    if numbers.min() < 0 or numbers.max() >= MAX_TIMES:
+        raise DataError(f"{path} has a number outside 0 to {MAX_TIMES - 1:,}; get it again")
+    empty = {int(year) for year in options.empty_years.split()}
+    last = options.first_year + int(numbers.max()) + len(empty)
+    years = [year for year in range(options.first_year, last + 1) if year not in empty]
+    found: IntArray = np.array(years, dtype=np.int64)[numbers]
+    return found
 
 
 def _onehots(path: Path) -> npt.NDArray[Any]:

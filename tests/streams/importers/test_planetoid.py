@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
@@ -103,3 +104,44 @@ def test_a_planetoid_test_index_that_does_not_fit_is_refused(tmp_path: Path, ind
     with pytest.raises(DataError, match=reason) as caught:
         read("planetoid", planetoid(tmp_path / "raw", **{"test.index": index}), prefix="toy")
     assert "ind.toy.test.index" in str(caught.value)
+
+
+# a file of times
+def with_times(folder: Path, numbers: object) -> Path:
+    np.save(planetoid(folder) / "when.npy", np.array(numbers))
+    return folder
+
+
+def test_a_file_of_times_makes_a_stream_of_years_without_the_split(tmp_path: Path) -> None:
+    """Number 1 is 1971 and number 2 is 1974: no number stands for 1972 and 1973."""
+    source = with_times(tmp_path / "raw", [0, 0, 1, 2, 3, 0, 1, 1, 2, 3])
+    stream = read("planetoid", source, prefix="toy", times="when.npy", first_year=1970, empty_years="1972 1973")
+    found = by_id(stream)
+    born = [1970, 1970, 1971, 1974, 1975, 1970, 1971, 1971, 1974, 1975]
+    assert [found[v]["time"] for v in range(10)] == born
+    assert stream.times == (1970, 1971, 1974, 1975)
+    assert stream.split is None
+    assert edges_of(stream) == pairs((0, 9), (0, 3), (1, 2), (5, 8))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "reason"),
+    [
+        ([0.5] * 10, "has no list of whole numbers"),
+        ([[1, 2]] * 5, "has no list of whole numbers"),
+        ([], "has no list of whole numbers"),
+        ([-1] + [0] * 9, "has a number outside 0 to 9,999"),
+        ([HUGE] + [0] * 9, "has a number outside 0 to 9,999"),
+        ([0] * 9, r"10 vertices, but there are 9 times in when\.npy"),
+    ],
+)
+def test_a_file_of_times_that_is_none_is_refused_by_its_name(tmp_path: Path, numbers: object, reason: str) -> None:
+    source = with_times(tmp_path / "raw", numbers)
+    with pytest.raises(DataError, match=reason) as caught:
+        read("planetoid", source, prefix="toy", times="when.npy")
+    assert "when.npy" in str(caught.value)
+
+
+def test_a_file_of_times_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"when\.npy is missing in"):
+        read("planetoid", planetoid(tmp_path / "raw"), prefix="toy", times="when.npy")
