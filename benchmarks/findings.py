@@ -17,12 +17,16 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.expressions import Expression, parse
-from lgl_bench.leaderboard.boards import open_board, pool
+from lgl_bench.leaderboard.boards import merge, open_board, pool
 from lgl_bench.leaderboard.compare.standing import Pairs, pairs_tested, word_of
 from lgl_bench.leaderboard.compare.testing import Tester
-from lgl_bench.leaderboard.table.names import Fact
+from lgl_bench.leaderboard.floor import NO, YES
+from lgl_bench.leaderboard.ranking import ranked
+from lgl_bench.leaderboard.short_names import short_names
+from lgl_bench.leaderboard.table.names import Fact, metric_column
 from lgl_bench.leaderboard.table.schema import COMPARABLE
 from lgl_bench.leaderboard.values import ranking_metrics
+from lgl_bench.streams.catalogue import is_twin
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLES = ROOT / "leaderboard" / "findings"
@@ -31,6 +35,9 @@ SAME = ["stream", *COMPARABLE, "strategy", "backbone", "head"]
 """What two rows of a pair have in common: all but the detector."""
 KEPT = ["suite", "stream", "stream_checksum", "budget", "backbone", Fact.GIT_COMMIT]
 WRAPPERS = ("good", "propagate")
+RIVALS = ("rivals-static",)
+PAPER = ("odin", "isomax+", "gdoc", "good")
+"""Detectors of the paper whose suites these are."""
 
 
 def main() -> None:
@@ -107,7 +114,41 @@ def _good_over(base: Expression, rows: dict[Expression, int]) -> list[int]:
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([_HEADER, *propagation(pd.read_csv(TABLES / "propagation.csv"))])
+    return "\n".join([_HEADER, *rivals(), *propagation(pd.read_csv(TABLES / "propagation.csv"))])
+
+
+def rivals() -> Iterator[str]:
+    """The best of each real stream and track beside the best of the paper's own methods."""
+    boards = [open_board(ROOT / "leaderboard" / f"{name}.csv") for name in RIVALS]
+    frame = merge(boards)
+    rows = ranked(frame[~frame["stream"].map(is_twin)]).reset_index(drop=True)
+    rows = rows.join(short_names(rows)[["detector", "backbone"]].add_suffix("_short"))
+    rows = rows.assign(metric=ranking_metrics(rows), name=[parse(text).name for text in rows["detector"]])
+    seeds = _one(rows[metric_column("accuracy", "n_seeds")])
+    yield _RIVALS.format(budget=_one(rows["budget"]), seeds=seeds, commit=_one(rows[Fact.GIT_COMMIT]))
+    yield "| stream | track | rows | best | AUROC | best of the paper's | rank | AUROC | how sure | beat the floor |"
+    yield "| --- | --- | ---: | --- | --- | --- | ---: | --- | --- | ---: |"
+    for (stream, track, _), group in rows.groupby(["stream", "track", "group"]):
+        best, own = group.iloc[0], group[group["name"].isin(PAPER)]
+        methods = group[group[Fact.ABOVE_FLOOR].isin([YES, NO])]
+        beat = f"{(methods[Fact.ABOVE_FLOOR] == YES).sum()} of {len(methods)}" if len(methods) else "untested"
+        begin = f"| {stream} | {track} | {len(group)} | {_method(best)} | {_auroc(best)} |"
+        if len(own):
+            yield f"{begin} {_method(own.iloc[0])} | {own.iloc[0]['rank']} | {_auroc(own.iloc[0])} " + (
+                f"| {own.iloc[0]['standing']} | {beat} |"
+            )
+        else:
+            yield f"{begin} none | | | | {beat} |"
+    yield ""
+
+
+def _method(row: pd.Series) -> str:
+    return f"{row['detector_short']} on {row['backbone_short']}"
+
+
+def _auroc(row: pd.Series) -> str:
+    mean, lo, hi = (row[metric_column(row["metric"], part)] for part in ("mean", "lo", "hi"))
+    return f"{mean:.3f} [{lo:.3f}, {hi:.3f}]"
 
 
 def propagation(pairs: pd.DataFrame) -> Iterator[str]:
@@ -167,6 +208,20 @@ _HEADER = """\
 
 What the boards of this repository show, negative results among it. "How sure" is the verdict of [the paired
 test](comparing.md): better, worse, tie, or inconclusive with the seeds it would take.
+"""
+_RIVALS = """\
+## Do rivals beat the paper's methods under one protocol?
+
+Every detector of the suite `rivals-static` on real graphs, one class left out after the other; rows that look at the
+scored vertices together (track transductive) are ranked apart. "How sure" is how the best of the paper's methods (ODIN, IsoMax+,
+gDOC, and GOOD over any base) stands to the best of its track, by Welch's t over seeds, because a table has no answers.
+
+```sh
+lgl-bench run --suite rivals-static --stream cora --stream citeseer --real-only
+lgl-bench leaderboard show leaderboard/rivals-static.csv --all
+```
+
+Budget `{budget}`, {seeds} seeds, GCN and the backbones that methods bring along, fits made at commit {commit:.7}:
 """
 _PROPAGATION = """\
 ## How far should a score be carried along the edges?

@@ -47,7 +47,8 @@ def stored(out: Path) -> dict[str, object]:
         name = str(path.relative_to(out))
         if path.name == "fit.json":
             noted = json.loads(path.read_text())
-            found[name] = {key: value for key, value in noted.items() if key not in ("seconds", "peak_memory_mb")}
+            measured = ("seconds", "scoring_seconds", "peak_memory_mb")
+            found[name] = {key: value for key, value in noted.items() if key not in measured}
         elif name == "plan.json" or path.parent.name == "plans":
             plan = json.loads(path.read_text())
             del plan["provenance"]["created_at"]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lgl_bench.cli.output import print_board, print_json, rows_shown, screen_width
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.leaderboard.table.names import BOARD_FILE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @click.group()
@@ -91,7 +96,6 @@ def show(
     from lgl_bench.leaderboard.boards import open_board, pool, run_folders
     from lgl_bench.leaderboard.latex_pivot import latex_pivot
     from lgl_bench.leaderboard.ranking import ranked
-    from lgl_bench.leaderboard.table.columns import metrics_in
     from lgl_bench.report.terminal.board import View
 
     if pivot and (style != "latex" or as_json):
@@ -99,14 +103,7 @@ def show(
     opened = [open_board(path) for path in boards or run_folders()]
     pooled = pool(opened)
     frame = pooled.frame
-    known = metrics_in(frame)
-    for name in [*metrics, *([rank_by] if rank_by else [])]:
-        if name not in known:
-            raise UnknownNameError("metric", name, known, f"There are: {', '.join(known)}")
-    there = sorted(set(frame["stream"]))
-    for name in streams:
-        if name not in there:
-            raise UnknownNameError("stream", name, there, f"There are: {', '.join(there)}")
+    _check_named(frame, [*metrics, *([rank_by] if rank_by else [])], streams)
     if streams:
         frame = frame[frame["stream"].isin(streams)]
     if everything and top is not None:
@@ -130,3 +127,16 @@ def show(
         folders = [board.folder for board in opened if board.folder is not None]
         years = pd.concat([read_years(folder) for folder in folders]) if folders else None
         print_board(rows, chosen, years, View(screen_width(), rows_shown(top, everything), full, rank_by))
+
+
+def _check_named(frame: pd.DataFrame, metrics: Sequence[str], streams: Sequence[str]) -> None:
+    """Raises if a metric or a stream that was asked for is not in the table."""
+    from lgl_bench.leaderboard.table.columns import metrics_in
+
+    known, there = metrics_in(frame), sorted(set(frame["stream"]))
+    for name in metrics:
+        if name not in known:
+            raise UnknownNameError("metric", name, known, f"There are: {', '.join(known)}")
+    for name in streams:
+        if name not in there:
+            raise UnknownNameError("stream", name, there, f"There are: {', '.join(there)}")

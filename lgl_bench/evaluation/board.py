@@ -39,7 +39,7 @@ class Board:
             self._board = boards.open_board(Path(source))
         else:
             rows = canonical(source if isinstance(source, pd.DataFrame) else frame_of(source))
-            self._board = boards.Board(name, rows, None)
+            self._board = boards.OpenedBoard(name, rows, None)
         self.name = name or self._board.name
 
     @cached_property

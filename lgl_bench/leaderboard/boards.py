@@ -30,7 +30,7 @@ from lgl_bench.streams.stream import Stream
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class OpenedBoard:
     """Rows, and where they come from.
 
     Attributes:
@@ -44,7 +44,7 @@ class Board:
     folder: Path | None
 
 
-def open_board(path: Path) -> Board:
+def open_board(path: Path) -> OpenedBoard:
     """A board by path; rows of a run folder are made anew from its year rows."""
     path = Path(path)
     if path.is_dir():
@@ -53,11 +53,11 @@ def open_board(path: Path) -> Board:
             raise DataError(
                 f"{path} has no rows yet: none of its fits has ended; give its 'lgl-bench run' command again"
             )
-        return Board(str(path), frame, path)
-    return Board(str(path), read_board(path), None)
+        return OpenedBoard(str(path), frame, path)
+    return OpenedBoard(str(path), read_board(path), None)
 
 
-def years_of(boards: Sequence[Board]) -> list[pd.DataFrame]:
+def years_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:
     """The year rows of boards: those of run folders, and those beside a CSV."""
     found = [read_years(board.folder) if board.folder else read_board_years(Path(board.name)) for board in boards]
     return [years for years in found if years is not None]
@@ -78,7 +78,7 @@ class BoardPool:
     tester: Tester
 
 
-def pool(boards: Sequence[Board], tester: Tester | None = None) -> BoardPool:
+def pool(boards: Sequence[OpenedBoard], tester: Tester | None = None) -> BoardPool:
     """Puts boards together; what is tested within a run folder is kept there.
 
     Raises:
@@ -132,7 +132,7 @@ def run_folders(below: Path = Path("runs")) -> list[Path]:
     return found
 
 
-def merge(boards: Sequence[Board]) -> pd.DataFrame:
+def merge(boards: Sequence[OpenedBoard]) -> pd.DataFrame:
     """All rows of several boards in one table.
 
     Raises:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from lgl_bench.backbones import Shape, backbones
 from lgl_bench.core.errors import LglBenchError, PluginError, UsageError, reason_of
@@ -44,10 +45,17 @@ def check_buildable(name: str, parameters: Mapping[str, Any]) -> None:
         raise PluginError(f"the backbone {name} cannot be made with {dict(parameters)}: {reason_of(error)}") from error
 
 
+class _Undrawn(TorchFunctionMode):
+    """Nothing is drawn: torch would import its compiler, seconds and a folder, to draw numbers for no weights."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return args[0] if func in (torch.Tensor.normal_, torch.Tensor.uniform_) else func(*args, **(kwargs or {}))
+
+
 def without_weights(build: Callable[[], _Made]) -> _Made:
     """A network with shapes and no numbers: weights that would not fit are not allocated."""
     try:
-        with torch.device("meta"):
+        with torch.device("meta"), _Undrawn():
             return build()
     except Exception:  # a plugin that computes with its weights needs the numbers, and may raise anything without
         return build()

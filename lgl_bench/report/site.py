@@ -62,12 +62,19 @@ def build_site(
         return {"site": str(place), "pages": site.pages, "rows": len(site.rows), "bytes": size}
 
 
+MAX_ROWS = 500
+"""The first page holds every row of a site up to here; of a larger one each stream's page holds its own."""
+FIRST_ROWS = 12
+"""Of each place, on the pages that do not hold every row."""
+
+
 class _Site:
     def __init__(self, folder: Path, sources: list[ReportInput], data_dir: Path | None, command: str) -> None:
         self.folder = folder
         self.sources = sources
         self.data_dir = data_dir
         self.rows = report_rows(sources, data_dir)
+        self.whole = len(self.rows) <= MAX_ROWS
         self.pages = 0
         self.places = list(dict.fromkeys(row.place for row in self.rows))
         self.streams = sorted({place.stream for place in self.places})
@@ -108,7 +115,7 @@ class _Site:
             "index.html",
             "index.html",
             title=_title(self.sources),
-            boards=boards(self.rows),
+            boards=boards(self.rows, None if self.whole else FIRST_ROWS),
             choices=choices(self.rows),
             findings=findings(self.rows),
             panels=[panel for panel in panels if panel.charts],
@@ -135,7 +142,8 @@ class _Site:
             twin=any(row.place.twin for row in rows),
             facts=facts,
             panels=self._written(panels),
-            boards=boards(rows, 15),
+            boards=boards(rows, FIRST_ROWS if self.whole else None),
+            whole=not self.whole,
             static=bool(facts.years) and len(facts.years) < 2,
         )
 

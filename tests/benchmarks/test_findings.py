@@ -1,21 +1,16 @@
 from __future__ import annotations
 
-import importlib.util
 from types import ModuleType
 
 import pandas as pd
 import pytest
 
-from tests.support.blocks import ROOT
+from tests.support.scripts import load_script
 
 
 @pytest.fixture(scope="module")
 def findings() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("findings", ROOT / "benchmarks" / "findings.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("benchmarks/findings.py")
 
 
 def board(findings: ModuleType, *cells: tuple[str, str]) -> pd.DataFrame:

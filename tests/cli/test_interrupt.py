@@ -24,7 +24,8 @@ def test_ctrl_c_in_a_run_is_one_sentence_and_the_same_command_goes_on(tmp_path):
     here.mkdir()
     surroundings = environment(tmp_path)
     given = {"cwd": here, "env": surroundings, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(RUN, start_new_session=True, **given)
+    # A test run that was put in the background by a script ignores SIGINT, and so would all that it starts.
+    process = subprocess.Popen(RUN, start_new_session=True, preexec_fn=_heed_interrupts, **given)
     try:
         _wait_for_fits(here / "out", 2, process)
         os.killpg(process.pid, signal.SIGINT)
@@ -40,6 +41,10 @@ def test_ctrl_c_in_a_run_is_one_sentence_and_the_same_command_goes_on(tmp_path):
     again = subprocess.run(RUN, check=True, **given)
     assert "leads with auroc_weighted" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _wait_for_fits(out: Path, count: int, process: subprocess.Popen[str]) -> None:

@@ -91,7 +91,8 @@ def test_suites_budgets_and_streams_are_listed_too(kind, name):
 def test_every_detector_has_a_sentence_that_says_what_it_does():
     rows = json.loads(run("list", "detectors", "--json").stdout)
     assert min(len(row["about"].split()) for row in rows) >= 4
-    assert next(row for row in rows if row["name"] == "energy")["about"] == "Energy (Liu et al. 2020): -logsumexp(f)."
+    about = {row["name"]: row["about"] for row in rows}
+    assert about["energy"] == "Minus the log-sum-exp of the logits: little evidence for any class looks new."
 
 
 def test_lists_fit_the_terminal(monkeypatch):

@@ -178,9 +178,9 @@ def test_a_value_without_a_default_must_be_given():
         ("good(msp, alpha=1.5)", detectors, "alpha = 1.5: it must lie in [0, 1]"),
         ("good(msp, alpha=-0.1)", detectors, "alpha = -0.1: it must lie in [0, 1]"),
         ("good(good(msp, alpha=2))", detectors, "alpha = 2.0: it must lie in [0, 1]"),
-        ("odin(temperature=0)", detectors, "eps = 0.05, temperature = 0.0: eps >= 0 and temperature > 0"),
-        ("odin(eps=-1)", detectors, "eps = -1.0, temperature = 1000.0: eps >= 0 and temperature > 0"),
-        ("energy(temperature=-1)", detectors, "temperature = -1.0: it must be positive"),
+        ("odin(temperature=0)", detectors, "eps = 0.05, temperature = 0.0: eps >= 0 and temperature > 0, both finite"),
+        ("odin(eps=-1)", detectors, "eps = -1.0, temperature = 1000.0: eps >= 0 and temperature > 0, both finite"),
+        ("energy(temperature=-1)", detectors, "temperature = -1.0: it must be positive and finite"),
         ("react(energy, percentile=0)", detectors, "percentile = 0.0: it must lie in (0, 100]"),
         ("react(energy, percentile=101)", detectors, "percentile = 101.0: it must lie in (0, 100]"),
         ("knn(k=0)", detectors, "k = 0: it must be at least 1"),
@@ -189,7 +189,7 @@ def test_a_value_without_a_default_must_be_given():
         ("quantile(q=1)", thresholds, "q = 1.0: it must lie in (0, 1)"),
         ("conformal(q=0)", thresholds, "q = 0.0: it must lie in (0, 1)"),
         ("naive(delta=1)", thresholds, "delta = 1.0: it must lie in (0, 1)"),
-        ("gdoc(delta_min=1)", thresholds, "delta_min = 1.0, scale = 3.0: delta_min in [0, 1), scale > 0"),
+        ("gdoc(delta_min=1)", thresholds, "delta_min = 1.0, scale = 3.0: delta_min in [0, 1), scale > 0 and finite"),
     ],
 )
 def test_a_value_outside_its_range_is_refused_when_the_plugin_is_built(text, registry, expected):

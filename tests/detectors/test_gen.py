@@ -51,5 +51,5 @@ def test_over_clipped_embeddings_probabilities_are_of_those():
 
 @pytest.mark.parametrize(("gamma", "m"), [(0.0, 5), (0.1, 0)])
 def test_values_out_of_range_are_refused(gamma, m):
-    with pytest.raises(UsageError, match=f"gamma = {gamma}, m = {m}: gamma > 0 and m >= 1"):
+    with pytest.raises(UsageError, match=f"gamma = {gamma}, m = {m}: gamma > 0, finite, and m >= 1"):
         Gen(gamma=gamma, m=m)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from types import ModuleType
 
 from lgl_bench.cli import main
-from tests.support.blocks import ROOT
+from tests.support.scripts import load_script
 
 
 def make_commands() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_commands", ROOT / "docs" / "make_commands.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("docs/make_commands.py")
 
 
 def test_the_page_of_commands_is_up_to_date():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from types import ModuleType
 
@@ -13,7 +12,7 @@ from lgl_bench.core.references import FLOOR
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
 from lgl_bench.thresholds import thresholds
-from tests.support.blocks import ROOT
+from tests.support.scripts import load_script
 
 OWN = {"detectors": {"entropy", *FLOOR}, "backbones": {"mlp"}, "heads": {"softmax"}}
 """What nobody has to be cited for."""
@@ -21,11 +20,7 @@ OWN = {"detectors": {"entropy", *FLOOR}, "backbones": {"mlp"}, "heads": {"softma
 
 @pytest.fixture(scope="module")
 def made() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_methods", ROOT / "docs" / "make_methods.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("docs/make_methods.py")
 
 
 def built_in(registry):

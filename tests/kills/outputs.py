@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-MEASURED = {"seconds", "fit_seconds", "peak_memory_mb", "created_at", "years"}
+MEASURED = {"seconds", "scoring_seconds", "fit_seconds", "peak_memory_mb", "created_at", "years"}
 """Fields and columns that differ from run to run: times, memory, and the digest of a file that holds them."""
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lgl_bench.leaderboard.boards import Board, open_board, pool
+from lgl_bench.leaderboard.boards import OpenedBoard, open_board, pool
 from lgl_bench.leaderboard.compare import testing
 from lgl_bench.leaderboard.floor import above_floor
 from lgl_bench.streams.store import write_stream
@@ -95,5 +95,5 @@ def test_a_run_folder_is_held_against_the_floor_with_its_answers(folder, data):
 
 
 def test_the_floor_of_one_board_holds_for_the_rows_of_another():
-    boards = [Board("a", board(row(0.6, detector="random")), None), Board("b", board(row(0.9)), None)]
+    boards = [OpenedBoard("a", board(row(0.6, detector="random")), None), OpenedBoard("b", board(row(0.9)), None)]
     assert pool(boards).frame["above_floor"].tolist() == ["floor", "yes"]

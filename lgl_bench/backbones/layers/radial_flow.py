@@ -53,7 +53,8 @@ class RadialFlows(nn.Module):
 
     @staticmethod
     def _drawn(classes: int, layers: int, width: int) -> torch.Tensor:
-        return (2 * torch.rand(classes, layers, width) - 1) / math.sqrt(width)
+        bound = 1 / math.sqrt(width)
+        return torch.empty(classes, layers, width).uniform_(-bound, bound)
 
 
 def log_density(z: torch.Tensor, centers: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -13,7 +13,7 @@ import pandas as pd
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.grading.row_key import KEY
-from lgl_bench.leaderboard.boards import Board
+from lgl_bench.leaderboard.boards import OpenedBoard
 from lgl_bench.leaderboard.compare.across import across_streams
 from lgl_bench.leaderboard.compare.answers import Run
 from lgl_bench.leaderboard.compare.matching import match
@@ -56,7 +56,7 @@ class Comparison:
 
 
 def compare(
-    boards: Sequence[Board],
+    boards: Sequence[OpenedBoard],
     *,
     metrics: Sequence[str] = (),
     streams: Sequence[str] = (),

@@ -8,7 +8,10 @@ from lgl_bench.report.data.rows import TWIN_MARK
 
 _LONGEST = 80
 # A path from the root, the home or a drive. What follows a word, a colon or a slash is part of an address or a name.
-_PATH = re.compile(r"""(?<![\w:/.<&)\]])(?:~|/|[A-Za-z]:[\\/])(?:[^\s'"`,;:()<>|\\/]+[\\/])+([^\s'"`,;:()<>|\\/]*)""")
+_PART = r"""[^\s'"`,;:()<>|\\/]"""
+_PATH = re.compile(
+    rf"(?<![\w:/.<&)\]])(?:~{_PART}*[\\/](?:{_PART}+[\\/])*|(?:/|[A-Za-z]:[\\/])(?:{_PART}+[\\/])+)({_PART}*)"
+)
 
 
 def without_paths(words: str) -> str:

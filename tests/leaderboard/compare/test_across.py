@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from lgl_bench.leaderboard.boards import Board
+from lgl_bench.leaderboard.boards import OpenedBoard
 from lgl_bench.leaderboard.compare.boards import compare
 from tests.support.boards import (
     board,
@@ -10,8 +10,8 @@ from tests.support.boards import (
 )
 
 
-def named(frame: pd.DataFrame, name: str = "a.csv") -> Board:
-    return Board(name, frame, None)
+def named(frame: pd.DataFrame, name: str = "a.csv") -> OpenedBoard:
+    return OpenedBoard(name, frame, None)
 
 
 def streams_of(count: int, better: float) -> tuple[pd.DataFrame, pd.DataFrame]:

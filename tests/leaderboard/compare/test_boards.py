@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import UnknownNameError, UsageError
-from lgl_bench.leaderboard.boards import Board
+from lgl_bench.leaderboard.boards import OpenedBoard
 from lgl_bench.leaderboard.compare.boards import compare
 from lgl_bench.leaderboard.published import open_world_lgl
 from lgl_bench.streams.store import write_stream
@@ -19,8 +19,8 @@ from tests.support.boards import (
 )
 
 
-def named(frame: pd.DataFrame, name: str = "a.csv") -> Board:
-    return Board(name, frame, None)
+def named(frame: pd.DataFrame, name: str = "a.csv") -> OpenedBoard:
+    return OpenedBoard(name, frame, None)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_tables_of_seeds_that_split_anew_need_more_of_a_difference():
 
 def test_p_values_are_adjusted_within_stream_and_metric():
     # One row alone is told apart at this distance; among twenty that do not differ it is not.
-    def boards(others: int) -> list[Board]:
+    def boards(others: int) -> list[OpenedBoard]:
         rest = [row(0.7, detector=f"d{i}") for i in range(others)]
         elsewhere = [row(0.7, stream=f"s{i}") for i in range(20)]
         return [named(board(row(0.700), *rest, *elsewhere)), named(board(row(0.730), *rest, *elsewhere))]
