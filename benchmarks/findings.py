@@ -213,8 +213,9 @@ _RIVALS = """\
 ## Do rivals beat the paper's methods under one protocol?
 
 Every detector of the suite `rivals-static` on real graphs, one class left out after the other; rows that look at the
-scored vertices together (track transductive) are ranked apart. "How sure" is how the best of the paper's methods (ODIN, IsoMax+,
-gDOC, and GOOD over any base) stands to the best of its track, by Welch's t over seeds, because a table has no answers.
+scored vertices together (track transductive) are ranked apart. "How sure" is how the best of the paper's methods
+(ODIN, IsoMax+, gDOC, and GOOD over any base) stands to the best of its track, by Welch's t over seeds, because a table
+has no answers.
 
 ```sh
 lgl-bench run --suite rivals-static --stream cora --stream citeseer --real-only
