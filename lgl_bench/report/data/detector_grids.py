@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lgl_bench.core.grammar import without_values
-from lgl_bench.report.data.distinct import short_names, telling
+from lgl_bench.leaderboard.short_names import distinct
+from lgl_bench.report.data.distinct import telling
 from lgl_bench.report.data.names import values
 from lgl_bench.report.data.rows import Place, ShownRow
 
@@ -64,7 +65,7 @@ def _grid(place: Place, rows: Sequence[ShownRow]) -> DetectorGrid:
 
 def _columns(rows: Sequence[ShownRow]) -> tuple[dict[ShownRow, str], str]:
     """Of each row, the name of its column; and what columns are."""
-    backbones = short_names(row.backbone for row in rows)
+    backbones = _distinct({row.backbone for row in rows})
     strategies = {row.shown_strategy for row in rows}
     if len(strategies) < 2:
         return {row: backbones[row.backbone] for row in rows}, "backbone"
@@ -80,8 +81,15 @@ def _detectors(rows: Sequence[ShownRow], columns: Mapping[ShownRow, str]) -> lis
     for row in rows:
         by_name.setdefault(without_values(row.detector), []).append(row)
     more = {name: telling([keys[row] for row in part], (1, 2, 3, 4), given=(0,)) for name, part in by_name.items()}
+    whole = {name: _distinct({row.detector for row in part}) for name, part in by_name.items()}
     found = []
     for row in rows:
         name = without_values(row.detector)
-        found.append(" ".join([name, *filter(None, (keys[row][at] for at in more[name]))]))
+        begin = whole[name][row.detector] if 1 in more[name] else name
+        found.append(" ".join([begin, *filter(None, (keys[row][at] for at in more[name] if at > 1))]))
     return found
+
+
+def _distinct(texts: Collection[str]) -> dict[str, str]:
+    ordered = sorted(texts)
+    return dict(zip(ordered, distinct(ordered), strict=True))

@@ -36,7 +36,7 @@ def test_detectors_are_ordered_by_their_mean_over_backbones_and_a_missing_one_sa
 def test_parameters_are_named_only_where_a_backbone_has_several_of_them(tmp_path):
     detectors = ["msp", "good(msp,alpha=0.1)", "good(msp,alpha=0.9)", "odin(eps=0.1)"]
     (grid,) = detector_grids(_rows(tmp_path, year_frame(detectors=detectors, backbones=["gcn"], thresholds=[""])))
-    assert grid.detectors == ("msp", "good(msp) alpha=0.1", "good(msp) alpha=0.9", "odin")
+    assert grid.detectors == ("msp", "good(msp,alpha=0.1)", "good(msp,alpha=0.9)", "odin")
 
 
 def test_backbones_with_other_parameters_are_columns_of_their_own(tmp_path):
