@@ -62,7 +62,7 @@ def build_site(
         return {"site": str(place), "pages": site.pages, "rows": len(site.rows), "bytes": size}
 
 
-MAX_ROWS = 500
+MAX_ROWS = 600
 """The first page holds every row of a site up to here; of a larger one each stream's page holds its own."""
 FIRST_ROWS = 12
 """Of each place, on the pages that do not hold every row."""
