@@ -147,8 +147,9 @@ def make_plan(
     plan.thresholds = tuple(str(budget.cap_threshold(parse(text))) for text in threshold_texts(suite))
     _check_thresholds(suite)
     check_suited(suite)
-    requests, networks = chain_requests(suite), backbone_settings(suite)
+    networks = backbone_settings(suite)
     for name, stream in streams.items():
+        requests = chain_requests(suite.on(name))
         prefixes = prefix_checksums(stream)
         plan.checksums[name] = prefixes[stream.times[-1]]
         plan.t0s[name] = stream.info.t0

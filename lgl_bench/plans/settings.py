@@ -39,7 +39,7 @@ class ChainRequest(NamedTuple):
 
 
 def chain_settings(suite: Suite, facts: PluginFacts | None = None) -> list[ChainSetting]:
-    """The protocol of a suite with the parameters it takes, once for each strategy and split.
+    """The protocol of a suite, as it is on a stream, with the parameters it takes: once for each strategy and split.
 
     Args:
         suite: What is asked for.

@@ -31,6 +31,7 @@ AXES = (
     "history",
     "restart",
     "label_delay",
+    "label_delay_for",
 )
 """What a run may replace of a suite and still carry its name: all of it stands in columns of every row."""
 MAX_ROWS = 10_000
@@ -44,6 +45,7 @@ _Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 # A value that named another would be filled in as often as the suite is read.
 _Value: TypeAlias = Annotated[_Text, Field(pattern="^[^{}]*$")]
 _Texts: TypeAlias = Annotated[tuple[_Text, ...], Field(min_length=1, max_length=_MAX_VALUES)]
+_Delay: TypeAlias = Annotated[Whole, Field(ge=0, le=_MAX_YEARS)]
 _Words: TypeAlias = Annotated[tuple[Word, ...], Field(max_length=_MAX_VALUES)]
 
 
@@ -80,6 +82,7 @@ class Suite(BaseModel):
         strategies: Expressions: what is kept of the past. `history` = w and `restart` = "cold" are other spellings of
             `window(years=w)` and `cold`, and a suite that is read has neither.
         label_delay: Years until labels arrive.
+        label_delay_for: The same for single streams, by name; a run that gives a delay gives it to all of them.
         streams: Real streams first; if one is absent its twin stands in.
         backbones: Expressions; parameters that are not given are the preset's.
         detectors: Expressions; `good(D)` takes the preset's or the chosen alpha.
@@ -103,7 +106,8 @@ class Suite(BaseModel):
     protocol: Word
     split: _Words = ()
     strategies: _Texts = ("full",)
-    label_delay: Whole = Field(default=0, ge=0, le=_MAX_YEARS)
+    label_delay: _Delay = 0
+    label_delay_for: dict[Word, _Delay] = {}
     streams: _Texts
     backbones: _Texts
     detectors: _Texts
@@ -171,6 +175,11 @@ class Suite(BaseModel):
         """The detectors that are run on a backbone, by its name or expression."""
         return self.detectors_for.get(plugin_name(backbone), self.detectors)
 
+    def on(self, stream: str) -> Suite:
+        """The suite as it is on one stream."""
+        delay = self.label_delay_for.get(stream, self.label_delay)
+        return self.model_copy(update={"label_delay": delay, "label_delay_for": {}})
+
     def within(self, budget: str) -> Suite:
         """The suite as small as it is under a budget."""
         return self.override(**self.reduced.get(budget, {}))
@@ -193,6 +202,8 @@ class Suite(BaseModel):
             del fields["strategies"]
         if "detectors" in given:
             fields["detectors_for"] = {}
+        if "label_delay" in given and "label_delay_for" not in given:
+            fields["label_delay_for"] = {}
         if tuple(fields["thresholds"]) == ("none",):
             fields["thresholds"] = ()
         return read_fields(fields, self.name)

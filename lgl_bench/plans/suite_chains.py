@@ -9,7 +9,7 @@ from lgl_bench.core.grammar import plugin_name
 from lgl_bench.plans.fits import UNCHAINED, ChainSpec, StrategySetting
 from lgl_bench.plans.methods import MethodRow
 from lgl_bench.plans.plan_file import PlanError, PluginFacts
-from lgl_bench.plans.settings import ChainSetting, chain_requests, resolve_strategy
+from lgl_bench.plans.settings import ChainRequest, ChainSetting, chain_requests, resolve_strategy
 from lgl_bench.plans.suite import Suite
 from lgl_bench.strategies import strategies
 
@@ -28,7 +28,7 @@ class SuiteChains:
         self.absent = absent
         self._suite = suite
         self._facts = facts
-        self._requests = [] if absent else chain_requests(suite, facts)
+        self._requests: dict[str, list[ChainRequest]] = {}
         self._tuned = {_place(row) for row in rows if row.tuned}
         self._own: set[tuple[StrategySetting, int | None]] = set()
 
@@ -41,12 +41,15 @@ class SuiteChains:
         self._check_facts(chain)
         if self.absent:
             return chain.protocol.name == self._suite.protocol and self._is_named(chain)
+        if chain.stream not in self._requests:
+            self._requests[chain.stream] = chain_requests(self._suite.on(chain.stream), self._facts)
+        requests = self._requests[chain.stream]
         setting = ChainSetting(chain.protocol, chain.strategy)
-        if any(setting == request.setting for request in self._requests):
+        if any(setting == request.setting for request in requests):
             return True
         # Nobody knows the defaults of a strategy that is not available.
         free = _place(chain) in self._tuned or plugin_name(chain.strategy.name) not in strategies
-        return free and any(request.allows(setting) for request in self._requests)
+        return free and any(request.allows(setting) for request in requests)
 
     def _is_named(self, chain: ChainSpec) -> bool:
         """Whether the suite names the strategy; with all its values, unless they come from somebody's own preset."""

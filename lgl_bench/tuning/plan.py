@@ -118,12 +118,16 @@ def _check_backbones(names: Sequence[str]) -> None:
 def _specs(
     axes: Suite, streams: Mapping[str, Stream], effort: Effort, metric: Metric | None, presets: PresetFile | None
 ) -> tuple[FitStudy | StrategyStudy, ...]:
-    requests = chain_requests(axes)
-    searched = [one for one in requests if one.setting.strategy.name and strategy_space(one.asked)]
-    # The first fit of a stream does not depend on its strategy: one search is for all that have nothing to search.
-    plain = list(dict.fromkeys(one.setting.protocol for one in requests if one not in searched))
-    fits = _fits(axes, streams, plain, effort, metric)
-    return *fits, *_strategies(axes, streams, searched, effort, metric, presets)
+    fits: list[FitStudy | StrategyStudy] = []
+    chosen: list[FitStudy | StrategyStudy] = []
+    for key, stream in streams.items():
+        requests = chain_requests(axes.on(key))
+        searched = [one for one in requests if one.setting.strategy.name and strategy_space(one.asked)]
+        # The first fit of a stream does not depend on its strategy: one search is for all that have nothing to search.
+        plain = list(dict.fromkeys(one.setting.protocol for one in requests if one not in searched))
+        fits += _fits(axes, {key: stream}, plain, effort, metric)
+        chosen += _strategies(axes, {key: stream}, searched, effort, metric, presets)
+    return *fits, *chosen
 
 
 def _fits(

@@ -33,6 +33,7 @@ thresholds = ["naive"]
 select = "t1"
 history = 3
 label_delay = 1
+label_delay_for = { pubmed-temporal = 2 }
 detectors_for = { gat = ["energy"] }
 sweep = { dropout = [0.1, 0.2] }
 vary = { alpha = [0.1, 0.9], size = [1] }

@@ -125,3 +125,10 @@ def test_both_spellings_have_the_same_fits_and_each_strategy_its_own(data, tmp_p
     assert keys(tmp_path) == found["full"]
     every = [key for one in found.values() for key in one]
     assert len(every) == len(set(every))
+
+
+def test_a_delay_of_one_stream_is_the_delay_of_its_rows(carry_out, engines):
+    one = carry_out(detectors=["msp"], seeds=1, label_delay_for={"small": 1}).frame
+    assert set(one["label_delay"]) == {1}
+    assert set(carry_out(detectors=["msp"], seeds=1, label_delay_for={"other": 1}).frame["label_delay"]) == {0, 1}
+    assert len(engines) == 2

@@ -91,6 +91,19 @@ def test_no_label_delay_can_be_asked_for_and_none_means_as_the_suite_says():
     assert load_suite("temporal").override(label_delay=0, history=None, streams=()).label_delay == 0
 
 
+def test_a_stream_may_have_a_label_delay_of_its_own_which_one_for_all_replaces():
+    suite = load_suite("temporal")
+    assert suite.on("pubmed-temporal").label_delay == 2
+    assert suite.on("dblp-easy").label_delay == 0
+    assert suite.override(label_delay=1).on("pubmed-temporal").label_delay == 1
+    assert suite.override(label_delay=0).on("pubmed-temporal").label_delay == 0
+
+
+def test_a_run_with_a_label_delay_of_its_own_comes_from_the_shipped_suite():
+    assert comes_from_shipped(load_suite("temporal").override(label_delay=2))
+    assert comes_from_shipped(load_suite("temporal").override(streams=("pubmed-temporal",)))
+
+
 def test_a_suite_of_ones_own_with_a_wrong_field_is_refused_by_name(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('name = "mine"\nversion = 0\n')
@@ -137,6 +150,7 @@ def test_a_budget_caps_the_epochs_of_a_threshold_that_trains_unless_they_are_giv
         ({"version": "1"}, "field 'version': Input should be a valid integer"),
         ({"history": -1}, "field 'history': Input should be greater than or equal to 1"),
         ({"label_delay": -1}, "field 'label_delay': Input should be greater than or equal to 0"),
+        ({"label_delay_for": {"cora": -1}}, "field 'label_delay_for.cora': Input should be greater than or equal to 0"),
         ({"label_delay": 1.5}, "field 'label_delay': Input should be a valid integer"),
         ({"streams": []}, "field 'streams': Tuple should have at least 1 item"),
         ({"streams": "dblp-easy"}, "field 'streams': Input should be a valid tuple"),

@@ -151,7 +151,7 @@ def _requests(plan: Plan, stream: str, backbone: str) -> list[ChainRequest]:
     """The protocol of the suite with its strategies; as the bundle has them, once for each split, if it is a plugin."""
     suite = plan.suite
     if suite.protocol in protocols:
-        return chain_requests(suite, plan.plugins)
+        return chain_requests(suite.on(stream), plan.plugins)
     chains = (chain for chain in plan.units if (chain.stream, chain.backbone) == (stream, backbone))
     found = list(dict.fromkeys(ChainSetting(chain.protocol, chain.strategy) for chain in chains))
     splits = suite.split or (None,)

@@ -73,6 +73,7 @@ def test_built_in_methods_answer_again_to_the_last_bit(plain, base):
         {"select": "prequential", "detectors": ["good(energy)"], "thresholds": ["naive"]},
         {"suite": "static", "streams": ["still"], "detectors": ["isomax+", "gdoc"], "thresholds": ["none"]},
         {"history": 2, "label_delay": 1, "restart": "cold", "detectors": ["knn", "mahalanobis"]},
+        {"label_delay_for": {"small": 1}, "detectors": ["msp"]},
     ],
 )
 def test_choices_histories_and_static_splits_are_rescored_too(base, tmp_path, axes):
