@@ -90,7 +90,7 @@ def run(
 
     for path in plugins:
         load_plugin(path)
-    axes = {key: given.pop(key) for key in AXES}
+    axes = {key: given.pop(key) for key in AXES if key in given}
     seeds, budget = given.pop("seeds"), given.pop("budget")
     folder = out or Path("runs") / Path(suite).stem
     settings = Settings(folder, plugins=tuple(str(path.resolve()) for path in plugins), **given)
