@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -99,21 +101,34 @@ def plan_run(
 def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listener: Listener | None = None) -> RunResult:
     """Carries a plan out and writes the leaderboard of everything in its folder."""
     start = time.monotonic()
+    out = fresh_folder(settings.out) if settings.fresh else settings.out
+    description = description_of(plan, provenance())
+    with _store_of(plan, out, streams, settings) as store:
+        counts = _carry_out(plan, description, store, streams, settings, listener)
+        frame, years = write_graded(plan, description, store, streams, settings.data_dir)
+    return RunResult(plan, frame, years, counts, out, time.monotonic() - start)
+
+
+def answer_plan(plan: Plan, streams: dict[str, Stream], settings: Settings) -> Counts:
+    """Carries a plan out and grades nothing: part of a plan has answers, but no whole row."""
+    with _store_of(plan, settings.out, streams, settings) as store:
+        return _carry_out(plan, description_of(plan, provenance()), store, streams, settings, None)
+
+
+@contextmanager
+def _store_of(plan: Plan, out: Path, streams: dict[str, Stream], settings: Settings) -> Iterator[RunStore]:
+    """The store of a run folder, for this plan alone."""
     if not settings.in_process:
         check_loadable(plan)
-    out = fresh_folder(settings.out) if settings.fresh else settings.out
     # What is scored in this process may change its working folder while the writer is at work.
     store = RunStore(out.absolute() if settings.in_process else out)
-    description = description_of(plan, provenance())
     store.prepare()
     plan.tasks.streams.update(streams)
     try:
         with store.alone():
-            counts = _carry_out(plan, description, store, streams, settings, listener)
-            frame, years = write_graded(plan, description, store, streams, settings.data_dir)
+            yield store
     finally:
         plan.tasks.clear()
-    return RunResult(plan, frame, years, counts, out, time.monotonic() - start)
 
 
 def _carry_out(

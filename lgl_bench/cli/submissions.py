@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lgl_bench.cli.output import print_json
-from lgl_bench.core.errors import LglBenchError
+from lgl_bench.core.errors import LglBenchError, UsageError
 
 _MAX_SHOWN = 20
 _tolerance = click.option(
@@ -100,6 +100,9 @@ def verify(
 @click.argument("bundle", type=click.Path(path_type=Path))
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="The method, read by you.")
 @click.option("--detector", "detectors", multiple=True, help="Only rows of these.")
+@click.option(
+    "--fold", default="", help="Only the first seed, with this class left out or the years up to this one; a sample."
+)
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")
 @_tolerance
 @click.option("--allow-network", is_flag=True, help="Go on if the network cannot be cut.")
@@ -122,11 +125,16 @@ def reproduce(
     from lgl_bench.submissions.reproduce.reproduce import reproduce as again
 
     if out is not None:
+        if given["fold"]:
+            raise UsageError("--fold is part of every row, so there is none to write; leave --out out")
         refuse_existing(out, force)
     given["plugins"] = (*files, *given["plugins"])
     result = again(bundle, **given)
     if out is not None and not result.differences:
         write_board(result.frame, out, force=force)
+    if given["fold"]:
+        _report_sample(result, as_json)
+        return
     # What could have been copied agrees, but that says nothing.
     copied = not result.differences and result.trust != "reproduced"
     rows = result.frame[result.frame[Fact.TRUST] == result.trust]
@@ -150,10 +158,26 @@ def _report(result: Any, frame: Any, rows: int, verb: str, as_json: bool) -> Non
         if well:
             each = "".join(f"; trust = {level}: {count} rows" for level, count in counts.items())
             click.echo(f"{rows} rows {verb}" + (f": trust = {levels[0]}" if len(levels) == 1 else each))
-    if not well:
-        shown = "\n".join(f"  {text}" for text in result.differences[:_MAX_SHOWN])
-        click.echo(f"lgl-bench: not {verb}: {len(result.differences)} differences\n{shown}", err=True)
-        sys.exit(LglBenchError.exit_code)
+    _fail_if_different(result, verb)
+
+
+def _report_sample(result: Any, as_json: bool) -> None:
+    """What came of running part of every row again."""
+    if as_json:
+        print_json({"fits": result.fits, "differences": result.differences, "notes": result.notes})
+    else:
+        _print_notes(result.notes)
+        if not result.differences:
+            click.echo(f"{result.fits} fits run again: their answers are the same; no row is whole, so trust stays")
+    _fail_if_different(result, "the same")
+
+
+def _fail_if_different(result: Any, verb: str) -> None:
+    if not result.differences:
+        return
+    shown = "\n".join(f"  {text}" for text in result.differences[:_MAX_SHOWN])
+    click.echo(f"lgl-bench: not {verb}: {len(result.differences)} differences\n{shown}", err=True)
+    sys.exit(LglBenchError.exit_code)
 
 
 def _print_notes(notes: list[str]) -> None:

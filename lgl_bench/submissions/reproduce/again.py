@@ -17,14 +17,14 @@ from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.registry import load_plugin
 from lgl_bench.detectors import detectors
 from lgl_bench.heads import heads
-from lgl_bench.pipeline import run_plan
+from lgl_bench.pipeline import answer_plan, run_plan
 from lgl_bench.plans.plan import Plan
 from lgl_bench.plans.plan_file import describe
 from lgl_bench.plans.rebuild import rebuild
 from lgl_bench.runs.options import Settings
 from lgl_bench.strategies import strategies
 from lgl_bench.streams.catalogue import load
-from lgl_bench.submissions.reproduce.pick import only
+from lgl_bench.submissions.reproduce.pick import one_fold, only
 from lgl_bench.thresholds import thresholds
 
 
@@ -42,6 +42,7 @@ class RunAgainOrder:
         time_limit: Seconds a unit may take.
         memory_limit: MiB a worker may hold.
         matrix: Whether models answer for every year, as those of the bundle did.
+        fold: Only this one, which is answered for but not graded; all if it is empty.
     """
 
     plan: dict[str, Any]
@@ -53,6 +54,7 @@ class RunAgainOrder:
     time_limit: float | None = None
     memory_limit: float | None = None
     matrix: bool = False
+    fold: str = ""
 
     def write(self, path: Path) -> None:
         """Writes the order for the other process."""
@@ -73,6 +75,8 @@ def run_again(order: RunAgainOrder) -> None:
     streams = {name: load(name, folder) for name in description.streams}
     whole, _ = rebuild(description, streams, str(folder))
     plan = only(whole, order.detectors)
+    if order.fold:
+        plan = one_fold(plan, order.fold)
     _check_available(plan)
     settings = Settings(
         Path(order.out),
@@ -85,7 +89,10 @@ def run_again(order: RunAgainOrder) -> None:
         memory_limit=order.memory_limit,
         plugins=tuple(order.plugins),
     )
-    run_plan(plan, streams, settings)
+    if order.fold:
+        answer_plan(plan, streams, settings)
+    else:
+        run_plan(plan, streams, settings)
 
 
 def _check_available(plan: Plan) -> None:

@@ -38,13 +38,7 @@ def compare(loaded: LoadedBundle, plan: Plan, out: Path, tolerance: float) -> li
         out: The run folder, as the method left it.
         tolerance: How far numbers may lie apart, and the share of predictions and decisions that may differ.
     """
-    _check_plain(out)
-    found: list[str] = []
-    for chain, units in plan.units.items():
-        for unit in units:
-            place = f"{chain.stream}, {chain.shown_backbone}, {chain.head}, seed {chain.seed}, {unit.fold or unit.time}"
-            scored = [*plan.scored[chain], *(plan.tried[chain] if unit.role == "validation" else [])]
-            found += [f"{place}: {what}" for what in _compare_unit(loaded, unit.key, out, scored, tolerance)]
+    found = compare_answers(loaded, plan, out, tolerance)
     given = read_board_text((loaded.bundle.folder / BOARD_FILE).read_bytes(), BOARD_FILE, 1 << 20)
     given = given[given["detector"].isin({row.detector for row in plan.rows})]
     again = read_board_text(_read_plain_file(out / BOARD_FILE, BOARD_FILE), "the leaderboard made again", 1 << 20)
@@ -55,6 +49,18 @@ def compare(loaded: LoadedBundle, plan: Plan, out: Path, tolerance: float) -> li
         keys = set(map(tuple, given[list(KEY)].to_numpy()))
         again = again[[tuple(row) in keys for row in again[list(KEY)].to_numpy()]]
     return found + differences(BOARD_FILE, given, again, list(KEY), max(tolerance, EXACT), skip)
+
+
+def compare_answers(loaded: LoadedBundle, plan: Plan, out: Path, tolerance: float) -> list[str]:
+    """Where the answers of a run folder are not those of a bundle."""
+    _check_plain(out)
+    found: list[str] = []
+    for chain, units in plan.units.items():
+        for unit in units:
+            place = f"{chain.stream}, {chain.shown_backbone}, {chain.head}, seed {chain.seed}, {unit.fold or unit.time}"
+            scored = [*plan.scored[chain], *(plan.tried[chain] if unit.role == "validation" else [])]
+            found += [f"{place}: {what}" for what in _compare_unit(loaded, unit.key, out, scored, tolerance)]
+    return found
 
 
 def _compare_unit(loaded: LoadedBundle, key: str, out: Path, scored: list[str], tolerance: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""Part of a plan: the rows of some detectors, and the fits they need."""
+"""Part of a plan: the rows of some detectors, and the fits they need; of these one fold."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import parse
+from lgl_bench.plans.fits import Unit
 from lgl_bench.plans.methods import MethodRow
 from lgl_bench.plans.plan import Plan
 
@@ -35,3 +36,32 @@ def only(plan: Plan, detectors: Sequence[str]) -> Plan:
         scored={c: [n for n in names if n in bases[c]] for c, names in plan.scored.items() if c in bases},
         tried={c: [n for n in names if n in bases[c]] for c, names in plan.tried.items() if c in bases},
     )
+
+
+def one_fold(plan: Plan, fold: str) -> Plan:
+    """The first seed of a plan with one class left out, or with the years up to one; without thresholds.
+
+    Thresholds go to the combination that is best over all seeds, which one seed does not show.
+    """
+    units = {
+        chain: [unit for unit in made if _is_part(unit, fold)] for chain, made in plan.units.items() if chain.seed == 0
+    }
+    units = {chain: made for chain, made in units.items() if made}
+    if not units:
+        there = dict.fromkeys(unit.fold or str(unit.time) for unit in plan.all_units)
+        raise UsageError(f"--fold {fold}: the bundle has no such fold; it has {', '.join(there)}")
+    return replace(
+        plan,
+        rows=[row for row in plan.rows if row.stream in {chain.stream for chain in units}],
+        seeds=1,
+        units=units,
+        scored={chain: names for chain, names in plan.scored.items() if chain in units},
+        tried={chain: names for chain, names in plan.tried.items() if chain in units},
+        thresholds=(),
+    )
+
+
+def _is_part(unit: Unit, fold: str) -> bool:
+    if unit.fold:  # that of a validation task begins with the class of its outer fold
+        return unit.fold.split("/")[0] == fold
+    return fold.isdecimal() and unit.time <= int(fold)

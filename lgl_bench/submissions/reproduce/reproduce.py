@@ -29,10 +29,10 @@ from lgl_bench.submissions.bundle.layout import BundleError, matrix_file
 from lgl_bench.submissions.bundle.loading import LoadedBundle, load_bundle
 from lgl_bench.submissions.bundle.opening import opened
 from lgl_bench.submissions.reproduce.again import RunAgainOrder
-from lgl_bench.submissions.reproduce.compare import compare
+from lgl_bench.submissions.reproduce.compare import compare, compare_answers
 from lgl_bench.submissions.reproduce.isolate import OPEN, Sandbox, choose_sandbox, run_isolated
 from lgl_bench.submissions.reproduce.limits import Limits
-from lgl_bench.submissions.reproduce.pick import only
+from lgl_bench.submissions.reproduce.pick import one_fold, only
 from lgl_bench.submissions.verify.external import refuse_external
 from lgl_bench.submissions.verify.tables import EXACT
 from lgl_bench.submissions.verify.verify import verify_loaded
@@ -47,6 +47,7 @@ class Reproduced:
         trust: What became of the rows that were run again: `reproduced`, or `recomputed` if they differ or could
             have been copied.
         rows: How many were run again.
+        fits: How many were, if they are part of their rows.
         differences: Where the answers or rows are others; empty if all is well.
         notes: What to know about the comparison.
     """
@@ -54,6 +55,7 @@ class Reproduced:
     frame: pd.DataFrame
     trust: str = "recomputed"
     rows: int = 0
+    fits: int = 0
     differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -63,6 +65,7 @@ def reproduce(
     plugins: Sequence[Path] = (),
     *,
     detectors: Sequence[str] = (),
+    fold: str = "",
     data_dir: Path | None = None,
     tolerance: float = EXACT,
     allow_network: bool = False,
@@ -79,6 +82,8 @@ def reproduce(
         path: The bundle, a folder or a `.zip`.
         plugins: Files with the method, read by the reviewer; the bundle's own copies are never run.
         detectors: Only rows of these.
+        fold: Only the first seed with this class left out, or with the years up to this one: answers are compared,
+            but no row is whole, and none is called reproduced.
         data_dir: Folder of the streams.
         tolerance: How far novelty and metrics may lie apart, and the share of predictions and decisions that may
             differ. Exact equality takes the same torch, and the same numba or DGL that made the kernels.
@@ -98,10 +103,12 @@ def reproduce(
         refuse_external(loaded.plan)
         verified = verify_loaded(loaded)
         fields = bundle.json("plan.json")
-    result = Reproduced(verified.frame, "recomputed", 0, list(verified.differences), list(verified.notes))
+    result = Reproduced(verified.frame, differences=list(verified.differences), notes=list(verified.notes))
     if result.differences:
         return result
     plan = only(loaded.plan, detectors)
+    if fold:
+        plan = one_fold(plan, fold)
     result.notes += _versions(loaded.description.provenance, _computing(plan), tolerance)
     data = data_folder(data_dir).resolve()
     streams = [data / name for name in loaded.description.streams]
@@ -113,10 +120,13 @@ def reproduce(
         out, copies = folder / "run", _copied(plugins, folder)
         asked = any(matrix_file(unit.key) in loaded.bundle for unit in plan.all_units)
         where = str(data), str(out)
-        order = RunAgainOrder(fields, copies, list(detectors), *where, jobs, time_limit, memory_limit, asked)
+        order = RunAgainOrder(fields, copies, list(detectors), *where, jobs, time_limit, memory_limit, asked, fold)
         _run(sandbox, order, limits)
-        result.differences += _compare_again(path, loaded, plan, out, tolerance)
-    _note_trust(result, plan, sandbox)
+        result.differences += _compare_again(path, loaded, plan, out, tolerance, whole=not fold)
+    if fold:
+        result.fits = len(plan.all_units)
+    else:
+        _note_trust(result, plan, sandbox)
     return result
 
 
@@ -138,12 +148,15 @@ def _check_request(tolerance: float, plugins: Sequence[Path]) -> None:
             raise UsageError(f"the plugin file {plugin} does not exist")
 
 
-def _compare_again(path: Path, loaded: LoadedBundle, plan: Plan, out: Path, tolerance: float) -> list[str]:
+def _compare_again(
+    path: Path, loaded: LoadedBundle, plan: Plan, out: Path, tolerance: float, *, whole: bool
+) -> list[str]:
     """Where a run folder differs from the bundle, which is opened again: no copy of it was there during the run."""
     with opened(path) as bundle:
         if bundle.manifest != loaded.bundle.manifest:
             raise BundleError(f"{path} is not what was verified: it was changed while its methods were run again")
-        return compare(replace(loaded, bundle=bundle), plan, out, tolerance)
+        comparing = compare if whole else compare_answers
+        return comparing(replace(loaded, bundle=bundle), plan, out, tolerance)
 
 
 def _note_trust(result: Reproduced, plan: Plan, sandbox: Sandbox) -> None:

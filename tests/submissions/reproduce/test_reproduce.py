@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import LglBenchError, LglBenchWarning, UsageError
+from lgl_bench.submissions.bundle.pack import submit
 from lgl_bench.submissions.reproduce.again import run_again
 from lgl_bench.submissions.reproduce.reproduce import reproduce
 from lgl_bench.submissions.verify.verify import verify
@@ -231,3 +232,33 @@ def test_the_reviewers_table_is_what_was_recomputed(base, here):
     result = reproduce(base.bundle, [base.plugin], data_dir=base.data)
     own = pd.read_csv(base.out / "leaderboard.csv")
     assert result.frame["auroc_weighted_mean"].tolist() == own["auroc_weighted_mean"].tolist()
+
+
+def test_a_sample_of_the_years_is_run_again_and_raises_no_trust(base, here):
+    result = reproduce(base.bundle, [base.plugin], fold="2", data_dir=base.data)
+    assert result.differences == []
+    (order, _, _) = here[-1]
+    made = list((Path(order.out) / "fits").iterdir()) if Path(order.out).exists() else []
+    assert 0 < result.fits < len(json.loads((base.bundle / "plan.json").read_text())["fits"]) and not made
+    assert "reproduced" not in set(result.frame["trust"])
+
+
+def test_a_sample_notices_forged_answers_of_its_years_only(forged, base, here):
+    forge(forged, base)
+    year = str(json.loads((forged.folder / "fits" / f"{forged.plan()['fits'][2]}.json").read_text())["time"])
+    result = reproduce(forged.folder, [base.plugin], fold=year, data_dir=base.data)
+    assert any(NOVELTY in text and "seed 0" in text for text in result.differences)
+    before = str(int(year) - 1)
+    assert reproduce(forged.folder, [base.plugin], fold=before, data_dir=base.data).differences == []
+
+
+def test_a_sample_of_a_static_run_is_one_class(base, here, tmp_path):
+    axes = {"suite": "static", "streams": ["still"], "detectors": ["msp"], "thresholds": ["none"]}
+    submit(base.carry_out(tmp_path.name, seeds=2, **axes), tmp_path / "bundle")
+    result = reproduce(tmp_path / "bundle", fold="1", data_dir=base.data)
+    assert result.differences == [] and result.fits == 1
+
+
+def test_a_fold_that_is_not_there_is_refused_with_those_that_are(base, here):
+    with pytest.raises(UsageError, match="--fold 77x: the bundle has no such fold; it has"):
+        reproduce(base.bundle, [base.plugin], fold="77x", data_dir=base.data)
