@@ -1,7 +1,7 @@
 """The tables of the paper that print figures of methods, laid out as the paper has them.
 
-Left out are those of data sets and hyperparameters: an import compares the homophily of a stream with the published one,
-and alpha of GOOD is a parameter that our cells are run with, not a result.
+Left out are those of data sets and hyperparameters: an import compares the homophily of a stream with the published
+one, and alpha of GOOD is a parameter that our cells are run with, not a result.
 """
 
 from __future__ import annotations
