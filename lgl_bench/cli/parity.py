@@ -13,6 +13,7 @@ from lgl_bench.cli.progress import Progress
 from lgl_bench.core.errors import LglBenchError, UsageError
 from lgl_bench.report.parity.cells import BACKBONES, HEADS, Cell, cells_of
 from lgl_bench.report.parity.switches import published_code
+from lgl_bench.report.parity.verdict import MIN_SEEDS
 
 
 @click.command()
@@ -32,7 +33,7 @@ from lgl_bench.report.parity.switches import published_code
     type=click.Choice(list(published_code().switches)),
     help="Of what --as-published adds, only these; may be repeated.",
 )
-@click.option("--seeds", type=int, default=3, show_default=True, help="Number of seeds.")
+@click.option("--seeds", type=int, default=MIN_SEEDS, show_default=True, help="Number of seeds.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; each fits with one thread.")
 @click.option("--dry-run", is_flag=True, help="Run nothing: write the tables from what is in OUT.")
 @click.option(

@@ -21,7 +21,8 @@ PAPER = "Hoffmann, Galke, Scherp: Open-World Lifelong Graph Learning (2023)"
 SUITE = "open-world-lgl"
 SEEDS = 10
 BEST = "best"
-_THRESHOLDS = ("open-wrf", "gdoc", "openwgl", "naive")
+THRESHOLDS = ("open-wrf", "gdoc", "openwgl", "naive")
+"""Those of its table of decisions, as it has them from left to right."""
 
 
 def open_world_lgl() -> pd.DataFrame:
@@ -30,7 +31,7 @@ def open_world_lgl() -> pd.DataFrame:
 
     rows = [_result(row) for row in table("results")]
     for row in table("thresholds"):
-        rows += [_threshold(row["dataset"], name, float(row[name])) for name in _THRESHOLDS]
+        rows += [_threshold(row["dataset"], name, float(row[name])) for name in THRESHOLDS]
     return canonical(pd.DataFrame(rows))
 
 

@@ -16,6 +16,7 @@ from lgl_bench.report.panels.gallery import gallery
 from lgl_bench.report.panels.panel import Panel
 from lgl_bench.report.panels.stream import stream_panels
 from lgl_bench.report.paper_drawing import figure_of
+from lgl_bench.report.paper_tables.inputs import board_paths
 from lgl_bench.report.svg.charts import Chart
 from lgl_bench.report.svg.style import standalone
 
@@ -42,7 +43,7 @@ def paper_figures(
     Returns:
         The files that were written, and for each figure that was left out, why.
     """
-    sources = read_sources(paths)
+    sources = read_sources(board_paths(paths))
     rows = report_rows(sources, data_dir)
     try:
         import matplotlib

@@ -27,6 +27,7 @@ from lgl_bench.report.panels.over_base import over_base_panel
 from lgl_bench.report.panels.over_time import curve_table, leaders_panel
 from lgl_bench.report.panels.panel import Panel
 from lgl_bench.report.panels.stream import stream_panels
+from lgl_bench.report.paper_tables.inputs import PaperReport, board_paths, found_report
 from lgl_bench.report.site_folder import replacing
 
 _HERE = Path(__file__).parent
@@ -49,14 +50,16 @@ def build_site(
     Returns:
         Number of pages, rows and bytes.
     """
-    sources = read_sources(paths)
+    paths = list(paths)
+    sources = read_sources(board_paths(paths))
+    paper = found_report(paths, sources)
     about = {
         "made_by": f"lgl-bench {__version__}",
         "command": without_paths(command),
         "inputs": [without_paths(one.name) for one in sources],
     }
     with replacing(place, force, about) as folder:
-        site = _Site(folder, sources, data_dir, command)
+        site = _Site(folder, sources, data_dir, command, paper)
         site.write()
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         return {"site": str(place), "pages": site.pages, "rows": len(site.rows), "bytes": size}
@@ -69,10 +72,18 @@ FIRST_ROWS = 12
 
 
 class _Site:
-    def __init__(self, folder: Path, sources: list[ReportInput], data_dir: Path | None, command: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        sources: list[ReportInput],
+        data_dir: Path | None,
+        command: str,
+        paper: PaperReport | None,
+    ) -> None:
         self.folder = folder
         self.sources = sources
         self.data_dir = data_dir
+        self.paper = paper
         self.rows = report_rows(sources, data_dir)
         self.whole = len(self.rows) <= MAX_ROWS
         self.pages = 0
@@ -88,6 +99,7 @@ class _Site:
             "runs": runs_of(sources),
             "stream_pages": [(name, f"{slug(name)}.html") for name in self.streams],
             "metrics": METRICS,
+            "has_paper": paper is not None,
         }
 
     def write(self) -> None:
@@ -99,6 +111,8 @@ class _Site:
         self._index()
         self._figures()
         self._page("guide.html", "guide.html", title="How to read this")
+        if self.paper is not None:
+            self._paper(self.paper)
         for name in self.streams:
             self._stream(name, facts[name])
         standing = Places(self.rows)
@@ -128,6 +142,12 @@ class _Site:
     def _figures(self) -> None:
         panels = gallery(self.rows, self.sources, self.data_dir)
         self._page("figures.html", "figures.html", title="Figures", panels=self._written(panels))
+
+    def _paper(self, report: PaperReport) -> None:
+        from lgl_bench.report.paper_tables.page import cells_table, page_values
+
+        self._page("paper.html", "paper.html", **page_values(report, "data/paper-cells.csv", tex=False))
+        write_table(cells_table(report), self.folder / "data" / "paper-cells.csv")
 
     def _stream(self, name: str, facts: StreamFacts) -> None:
         from lgl_bench.report.pages.boards import boards

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
-import operator
 import re
+import shutil
 from pathlib import Path
 
+from lgl_bench.report.paper_tables.words import FEW, SIGNS
+from lgl_bench.report.parity.measured import FILE, read_measured
+from lgl_bench.report.parity.printed import printed_cells
 from lgl_bench.report.parity.switches import published_code
+from lgl_bench.report.parity.table import ParityRow, parity_table
+from lgl_bench.report.parity.verdict import Mark, verdict
+from tests.docs.walk import walk
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "parity.md").read_text(encoding="utf-8")
-FAR = 0.03
 
 
 def rows():
@@ -26,18 +31,36 @@ def test_every_figure_of_the_page_is_one_of_the_table():
     assert quoted and quoted <= known, quoted - known
 
 
-def far(row):
-    return any(abs(float(row[f"{metric}_difference"] or 0)) > FAR for metric in ("accuracy", "auroc"))
-
-
 def test_a_cell_far_from_the_printed_one_that_no_switch_brings_near_is_named_as_unexplained():
-    table = rows()
-    cell = operator.itemgetter("stream", "split", "backbone", "detector")
-    explained = {cell(row) for row in table if row["switch"] and not far(row)}
+    table = parity_table(read_measured(ROOT / "leaderboard" / "parity" / FILE))
+    switched: dict[tuple[str, ...], list[ParityRow]] = {}
+    for row in table:
+        switched.setdefault(row.place, []).extend([row] if row.switch else [])
     named = PAGE.partition("## Not explained yet")[2].partition("\n## ")[0]
     for row in table:
-        if not row["switch"] and far(row) and cell(row) not in explained:
-            assert f"`{row['stream']}, {row['backbone']}, {row['detector']}`" in named
+        if not row.switch and verdict(row, switched[row.place]).mark == Mark.OPEN:
+            assert f"`{row.stream}, {row.backbone}, {row.detector}`" in named
+
+
+def test_the_command_of_the_page_writes_the_papers_tables_from_the_boards_of_the_repository(tmp_path):
+    shutil.copytree(ROOT / "leaderboard", tmp_path / "here" / "leaderboard")
+    at = PAGE.index("## The paper's tables with our numbers")
+    section = tmp_path / "section.md"
+    section.write_text(PAGE[at : PAGE.index("\n## ", at)], encoding="utf-8")
+    (step,) = walk(section, tmp_path, [])
+    assert "--paper-tables" in step.block.text
+    page = (tmp_path / "here" / "paper-tables" / "index.html").read_text(encoding="utf-8")
+    assert page.count("<span>paper</span>") == len(printed_cells())
+    named = re.findall(r"`([a-z]+)\.tex`", section.read_text(encoding="utf-8"))
+    assert sorted(path.stem for path in (tmp_path / "here" / "paper-tables").glob("*.tex")) == sorted(named)
+
+
+def test_the_page_shows_every_mark_as_the_tables_do():
+    shown = re.findall(r"^\| ([a-z0-9. ]+) \| (\S) \| (\S+) \| [^|]+ \|$", PAGE, re.MULTILINE)
+    assert [(word, sign) for word, sign, _ in shown] == [
+        *((sign.word, sign.page) for sign in SIGNS.values()),
+        ("few seeds", FEW.page),
+    ]
 
 
 def test_the_page_says_what_every_switch_changes():

@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
+from lgl_bench.report.paper_tables.write import write_paper_tables
+from lgl_bench.report.parity.measured import FILE, write_measured
 from lgl_bench.report.site import build_site
 from tests.report.browsing import resize
+from tests.report.paper_tables.made import with_every_mark
 from tests.support.report_boards import write_run, year_frame
 
-PAGES = ("index.html", "figures.html", "guide.html", "streams/dblp-easy-twin-*.html", "methods/gcn-good-msp-*.html")
+PAGES = (
+    *("site/index.html", "site/figures.html", "site/guide.html", "site/paper.html"),
+    *("site/streams/dblp-easy-twin-*.html", "site/methods/gcn-good-msp-*.html", "tables/index.html"),
+)
 
 # Each returns what is wrong, in words.
 CHECKS = {
@@ -106,8 +112,11 @@ def site(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("accessible")
     detectors = ["good(msp,alpha=0.5)", "msp", "degree", "energy(temperature=1.0)"]
     years = year_frame(["dblp-easy-twin", "one"], detectors, ("gcn", "mlp"), ["", "naive(delta=0.1)"])
-    build_site([write_run(folder / "run", years)], folder / "site", command="lgl-bench report run --html site")
-    return folder / "site"
+    run = write_run(folder / "run", years)
+    write_measured(with_every_mark(), run / FILE)
+    build_site([run], folder / "site", command="lgl-bench report run --html site")
+    write_paper_tables([run], folder / "tables", command="lgl-bench report run --paper-tables tables")
+    return folder
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -24,6 +24,8 @@ from lgl_bench.report.parity.cells import BACKBONES, TRANSDUCTIVE, Cell, cells_o
 from lgl_bench.report.parity.switches import Switch, published_code
 
 FILE = "measured.csv"
+BUDGET = "paper"
+"""Of every measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,13 @@ def measured_in(folder: Path) -> list[Measurement]:
     """What a run folder has graded of the paper's cells; nothing if no run has ended there."""
     if not (folder / YEARS_FILE).is_file():
         return []
-    made = read_provenance(folder)
     years = read_years(folder)
-    years = years[(years["budget"] == "paper") & (years["threshold"] == "") & (years["select"] == "preset")]
+    if years.empty:
+        return []
+    years = years[(years["budget"] == BUDGET) & (years["threshold"] == "") & (years["select"] == "preset")]
+    if years.empty:
+        return []
+    made = read_provenance(folder)
     found: dict[tuple[str, ...], pd.DataFrame] = {
         tuple(map(str, key)) if isinstance(key, tuple) else (str(key),): part
         for key, part in years.groupby(["stream", "split", "track", "backbone", "preset", "detector"], sort=False)

@@ -15,14 +15,12 @@ from lgl_bench.core.registry import load_plugin
 from lgl_bench.pipeline import plan_run, run_plan
 from lgl_bench.report.parity.arms import arms_of
 from lgl_bench.report.parity.cells import Cell
-from lgl_bench.report.parity.measured import FILE, measured_in, merged, read_measured, write_measured
+from lgl_bench.report.parity.measured import BUDGET, FILE, measured_in, merged, read_measured, write_measured
 from lgl_bench.report.parity.switches import Switch, published_code
 from lgl_bench.report.parity.table import ParityRow, parity_table, write_table
 from lgl_bench.report.parity.text import markdown
 from lgl_bench.runs.options import Settings
 from lgl_bench.runs.progress import Listener
-
-BUDGET = "paper"
 
 
 def run_cells(

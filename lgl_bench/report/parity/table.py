@@ -11,13 +11,13 @@ import numpy as np
 
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.files import writing
-from lgl_bench.leaderboard.published import open_world_lgl
-from lgl_bench.leaderboard.table.names import metric_column
 from lgl_bench.plans.paper_presets import good_preset
 from lgl_bench.report.parity.arms import scored_as
-from lgl_bench.report.parity.cells import GOOD, TRANSDUCTIVE, printed_checks
+from lgl_bench.report.parity.cells import GOOD, TRANSDUCTIVE
 from lgl_bench.report.parity.measured import Measurement
+from lgl_bench.report.parity.printed import printed_cells
 from lgl_bench.report.parity.switches import published_code
+from lgl_bench.report.parity.verdict import Compared
 
 _Figures = tuple[float | None, float | None, float | None, float | None]
 _Printed = dict[tuple[str, ...], tuple[float | None, float | None]]
@@ -63,6 +63,20 @@ class ParityRow:
     python: str
     stream_checksum: str
 
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """The cell: stream, split, backbone and detector."""
+        return self.stream, self.split, self.backbone, self.detector
+
+    @property
+    def figures(self) -> tuple[Compared, ...]:
+        """What the paper prints of it, beside what was measured."""
+        both = (
+            ("accuracy", self.accuracy_paper, self.accuracy_ours, self.accuracy_std, self.accuracy_difference),
+            ("auroc", self.auroc_paper, self.auroc_ours, self.auroc_std, self.auroc_difference),
+        )
+        return tuple(Compared(metric, paper, *rest) for metric, paper, *rest in both if paper is not None)
+
 
 def parity_table(measured: Iterable[Measurement]) -> list[ParityRow]:
     """One row per cell and switch: paper, measured, deviation over seeds, difference."""
@@ -81,15 +95,13 @@ def parity_table(measured: Iterable[Measurement]) -> list[ParityRow]:
 
 def _printed() -> _Printed:
     """Accuracy and AUROC that the paper prints, by stream, split, backbone and detector."""
-    printed = [metric_column(metric, "mean") for metric in ("accuracy", "auroc_paper")]
-    rows = open_world_lgl()[["stream", "split", "backbone", "detector", *printed]]
-    found: _Printed = {
-        (stream, split, backbone, detector): (accuracy, auroc)
-        for stream, split, backbone, detector, accuracy, auroc in rows.itertuples(index=False, name=None)
-    }
-    return found | {
-        (stream, TRANSDUCTIVE, backbone, ""): (accuracy, None)
-        for (stream, backbone), accuracy in printed_checks().items()
+    return {
+        (one.cell.stream, one.cell.split, one.cell.backbone, one.expression): (
+            one.figures.get("accuracy"),
+            one.figures.get("auroc"),
+        )
+        for one in printed_cells()
+        if not one.threshold
     }
 
 
@@ -112,8 +124,8 @@ def _row(members: Sequence[Measurement], printed: _Printed) -> ParityRow:
         first.switch,
         first.expression,
         len(seeds),
-        *_compared(*accuracy, accuracy_paper),
-        *_compared(*auroc, auroc_paper),
+        *compared(*accuracy, accuracy_paper),
+        *compared(*auroc, auroc_paper),
         _note(first),
         " ".join(sorted({row.commit[:7] for row in members} - {""})),
         sum(bool(row.skipped) for row in members),
@@ -142,7 +154,7 @@ def _mean_and_deviation(by_seed: Sequence[float | None]) -> tuple[float | None, 
     return _mean(defined), float(np.std(defined, ddof=1)) if len(defined) > 1 else None
 
 
-def _compared(mean: float | None, deviation: float | None, paper: float | None) -> _Figures:
+def compared(mean: float | None, deviation: float | None, paper: float | None) -> _Figures:
     """What the paper prints, what was measured, its deviation, and the difference."""
     difference = mean - paper if mean is not None and paper is not None else None
     return paper, _rounded(mean), _rounded(deviation), _rounded(difference)

@@ -32,19 +32,19 @@ def markdown(rows: Sequence[ParityRow], wanted: int) -> str:
 
 def _own_table(rows: Sequence[ParityRow]) -> str:
     header = [*_CELL, "seeds", "commit", "accuracy paper", "ours", "diff.", "AUROC paper", "ours", "diff."]
-    lines = [[*_cell(row), str(row.seeds), row.commit, *_accuracy(row), *_auroc(row)] for row in rows]
+    lines = [[*row.place, str(row.seeds), row.commit, *_accuracy(row), *_auroc(row)] for row in rows]
     return _table(header, lines, left=4)
 
 
 def _switch_table(rows: Sequence[ParityRow], ours: Sequence[ParityRow]) -> str:
     """One row per cell and switch: ours, and with the switch; differences are to what the paper prints."""
-    own = {_cell(row): row for row in ours}
+    own = {row.place: row for row in ours}
     header = [*_CELL, "switch", "seeds", "commit", "accuracy paper", "ours", "with it", "diff."]
     header += ["AUROC paper", "ours", "with it", "diff."]
     lines = []
     for row in rows:
-        line = [*_cell(row), row.switch, str(row.seeds), row.commit]
-        beside = own.get(_cell(row))
+        line = [*row.place, row.switch, str(row.seeds), row.commit]
+        beside = own.get(row.place)
         for figures in (_accuracy, _auroc):
             paper, found, difference = figures(row)
             line += [paper, figures(beside)[1] if beside else "", found, difference]
@@ -80,10 +80,6 @@ def _provenance(rows: Sequence[ParityRow]) -> str:
 def _trained(row: ParityRow) -> tuple[str, ...]:
     """What distinguishes trained models: the rows of a detector and of GOOD over it share them."""
     return row.stream, row.split, row.backbone, row.head, row.switch
-
-
-def _cell(row: ParityRow) -> tuple[str, ...]:
-    return row.stream, row.split, row.backbone, row.detector
 
 
 def _accuracy(row: ParityRow) -> list[str]:
