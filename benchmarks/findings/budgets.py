@@ -9,7 +9,7 @@ import pandas as pd
 
 from lgl_bench.core.grammar import plugin_name
 from lgl_bench.core.references import FLOOR
-from lgl_bench.leaderboard.compare.standing import BEHIND, BEST, WORSE
+from lgl_bench.leaderboard.compare.standing import BEHIND, WORSE
 from lgl_bench.leaderboard.values import ranking_values
 from lgl_bench.streams.catalogue import is_twin
 
@@ -17,10 +17,11 @@ from .asked import BEST as AGAINST_BEST
 from .survival import tau
 from .tables import Board, Tables, detector_name, made
 from .tested import looked_up, tests_used
-from .text import NO_BOARD, Section, few, shell, signed, table
+from .text import NO_BOARD, Section, chance, few, shell, signed, table
 
 QUESTION = "How do the budgets `quick` and `paper` differ in order?"
 PAPER, QUICK = "static", "static-quick"
+SAME = "the same leader"
 ROW = ["stream", "stream_checksum", "protocol", "split", "strategy", "label_delay", "track", "backbone", "name"]
 _ABOUT = """\
 A cheap budget is good for ranking if it puts methods in the same order. Spearman's rank correlation of the AUROC of all
@@ -28,8 +29,8 @@ A cheap budget is good for ranking if it puts methods in the same order. Spearma
 cells as if they were independent (Bonett and Wright 2000):
 """
 _BOARDS = """\
-Rows that the boards `{quick}` and `{paper}` both have. "How sure" is how the leader of `quick` stands to the leader of
-`paper` on the board of `paper`, adjusted by Holm over the stream:
+Rows that the boards `{quick}` and `{paper}` both have. "How sure" is how the leader of `quick` stands to the leader
+of `paper` on the board of `paper`, adjusted by Holm over the stream:
 """
 
 
@@ -92,7 +93,7 @@ def orders(rows: pd.DataFrame, paper: Board, stored: pd.DataFrame) -> pd.DataFra
     for stream, group in rows.groupby("stream", sort=True):
         leaders = {name: group.loc[group[f"value_{name}"].idxmax()] for name in ("quick", "paper")}
         alike, p = tau(group["value_quick"], group["value_paper"])
-        verdict, test = BEST, ""
+        verdict, test = SAME, ""
         at = leaders["quick"]["at_paper"]
         if leaders["quick"]["method"] != leaders["paper"]["method"] and at in pairs.index:
             pair = pairs.loc[[at]]
@@ -126,7 +127,7 @@ def answer(measured: pd.DataFrame, streams: pd.DataFrame | None) -> str:
 def _sure(measured: pd.DataFrame, streams: pd.DataFrame | None) -> str:
     parts = [f"{int(measured['seeds'].min())} seed behind the correlations"] if len(measured) else []
     if streams is not None and len(streams):
-        parts.append(f"tau: p at most {streams['p'].max():.3f}")
+        parts.append(f"tau: at worst {chance(streams['p'].max())}")
     return "; ".join(parts)
 
 

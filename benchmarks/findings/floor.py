@@ -81,7 +81,8 @@ def answer(rows: pd.DataFrame) -> str:
             parts.append(f"{beat} of {tested} rows on {kind}")
     places = rows[rows["above"].isin([YES, NO])].groupby(["board", "stream"], sort=True)["above"]
     nothing = [f"{stream} ({board})" for (board, stream), words in places if not (words == YES).any()]
-    return f"{' and '.join(parts)} beat it. Nothing does on: {few(nothing)}."
+    where = f"Nothing does on {few(nothing)}" if nothing else "On every stream some row does"
+    return f"{' and '.join(parts)} beat it. {where}."
 
 
 def sure(rows: pd.DataFrame) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from lgl_bench.leaderboard.over_base import base_of
@@ -13,7 +14,7 @@ from lgl_bench.leaderboard.table.names import Fact
 from .asked import WRAPPED, is_good
 from .tables import GOOD_FILE, STATIC, TEMPORAL, Board, Tables, by_budget, detector_name, kinds, made, per_budget
 from .tested import looked_up, tests_used
-from .text import Section, between, counts, few, shell, signed, table, untested_words, value
+from .text import Section, between, chance, counts, few, shell, signed, table, untested_words, value
 
 QUESTION = "Does GOOD help, by how much, and where?"
 MIN_STREAMS = 5
@@ -56,7 +57,8 @@ def over_bases(tables: Tables) -> pd.DataFrame:
 
 def _of_board(board: Board, stored: pd.DataFrame, homophily: dict[tuple[str, str], float]) -> pd.DataFrame:
     pairs = looked_up(board, WRAPPED, stored)
-    pairs = pairs[[is_good(b) and base_of(b) == a for a, b in zip(pairs["a"], pairs["b"], strict=True)]]
+    ours = [is_good(b) and base_of(b) == a for a, b in zip(pairs["a"], pairs["b"], strict=True)]
+    pairs = pairs[np.array(ours, dtype=bool)]
     rows = board.frame.iloc[pairs["at_b"].to_numpy(dtype=int)]
     places = zip(pairs["stream"], pairs["stream_checksum"], strict=True)
     alphas = [alpha(*cells) for cells in zip(rows["detector"], rows[Fact.CHOSEN], strict=True)]
@@ -99,7 +101,7 @@ def answer(found: pd.DataFrame) -> str:
                 f"{signed(own['difference'].median())}"
             )
     zero = (pd.to_numeric(found["alpha"], errors="coerce") == 0).sum()
-    none = f"; in {zero} pairs alpha was chosen as 0, which is the base" if zero else ""
+    none = f"; pairs whose alpha was chosen as 0, which is the base: {zero}" if zero else ""
     return f"GOOD is {'; '.join(parts)}{none}."
 
 
@@ -143,7 +145,7 @@ def _homophily(rows: pd.DataFrame) -> list[str]:
     found = scipy.stats.spearmanr(medians["homophily"], medians["gain"])
     return [
         f"Over {len(medians)} streams, Spearman's rank correlation of homophily and the median gain is "
-        f"{found.statistic:.2f} (p = {found.pvalue:.2f}).",
+        f"{found.statistic:.2f} ({chance(found.pvalue)}).",
         "",
     ]
 

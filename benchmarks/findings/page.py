@@ -28,7 +28,7 @@ _HEADER = """\
 What the boards of this repository show on real streams, negative results among it; twins are not counted. "How sure" is
 the verdict of [the paired test](comparing.md): better, worse, tie, or inconclusive with the seeds it would take. It is
 adjusted for the number of pairs that were tested; a 95 % interval beside it is that of its pair alone. Numbers of
-different budgets never share a table. The answers below are made from the numbers by fixed rules.
+different budgets share a table only where budgets are compared. The answers below are made from the numbers by rules.
 """
 
 

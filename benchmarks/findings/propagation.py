@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from lgl_bench.core.expressions import parse
+from lgl_bench.leaderboard.compare.standing import BETTER, WORSE
 
 from .asked import WRAPPED, WRAPPERS
 from .tables import Tables, made
@@ -37,7 +38,7 @@ def section(tables: Tables) -> Section:
     pairs = pairs.assign(base=[_base(text) for text in pairs["b"]])
     pairs = pairs.assign(source=[short(text) for text in pairs["a"]], target=[short(text) for text in pairs["b"]])
     lines = [_ABOUT, *shell(*commands), _COUNTED.format(board=BOARD, made=made([board])), *_counts(pairs)]
-    apart = pairs[[counts([word]).open == 0 for word in pairs["verdict"]]]
+    apart = pairs[pairs["verdict"].isin([BETTER, WORSE])]
     if len(apart):
         lines += ["Pairs that are told apart; all are in `leaderboard/findings/propagation.csv`:", "", *_each(apart)]
     else:

@@ -12,7 +12,7 @@ from lgl_bench.leaderboard.short_names import short_names
 from lgl_bench.leaderboard.table.names import Fact
 
 from .asked import BEST as AGAINST_BEST
-from .tables import Board, Tables, figures, made
+from .tables import Board, Tables, figures, made, per_budget
 from .tested import looked_up, tests_used
 from .text import NO_BOARD, Section, few, shell, table, within
 
@@ -50,7 +50,7 @@ def section(tables: Tables) -> Section:
     if not found:
         return Section(QUESTION, "Not known yet.", "no board", lines)
     places = pd.concat(found, ignore_index=True)
-    return Section(QUESTION, answer(places), sure(places), lines)
+    return Section(QUESTION, per_budget(places, answer), sure(places), lines)
 
 
 def beside_best(board: Board, stored: pd.DataFrame) -> pd.DataFrame:
@@ -65,7 +65,14 @@ def beside_best(board: Board, stored: pd.DataFrame) -> pd.DataFrame:
         own = group[group["detector"].map(plugin_name).isin(PAPER)]
         tested = group[group[Fact.ABOVE_FLOOR].isin([YES, NO])]
         beat = f"{(tested[Fact.ABOVE_FLOOR] == YES).sum()} of {len(tested)}" if len(tested) else "untested"
-        place = {"stream": stream, "track": track, "rows": len(group), "best": _method(group.iloc[0]), "beat": beat}
+        place = {
+            "budget": board.budget,
+            "stream": stream,
+            "track": track,
+            "rows": len(group),
+            "best": _method(group.iloc[0]),
+            "beat": beat,
+        }
         place |= {"best_auroc": _auroc(group.iloc[0]), "own": "none", "rank": "", "own_auroc": "", "sure": "", "by": ""}
         if len(own):
             first = own.iloc[0]

@@ -102,8 +102,8 @@ def answer(rows: pd.DataFrame) -> str:
     tied = sum(word_of(word) in (BETTER, TIE) for word in others[f"accuracy_{FULL}"])
     lost = sum(word_of(word) == WORSE for word in others[f"accuracy_{FULL}"])
     parts.append(
-        f"In accuracy {beat} of {len(others)} beat `finetune` beyond noise, {lost} are behind `full`, {tied} tie "
-        "with it or beat it."
+        f"In accuracy better than `finetune` beyond noise: {beat} of {len(others)} others; worse than `full`: {lost}; "
+        f"a tie with `full` or better: {tied}."
     )
     return " ".join(parts)
 

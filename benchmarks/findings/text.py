@@ -89,6 +89,15 @@ def between(lo: Any, hi: Any) -> str:
     return "" if pd.isna(lo) else f"[{lo:+.3f}, {hi:+.3f}]"
 
 
+def chance(p: Any) -> str:
+    """A p as it is written.
+
+    >>> chance(0.0123), chance(0.00001)
+    ('p = 0.012', 'p < 0.001')
+    """
+    return "p unknown" if pd.isna(p) else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def few(names: Sequence[str], most: int = 8) -> str:
     """A list in words, cut off where it gets long.
 
