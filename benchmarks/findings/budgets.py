@@ -16,7 +16,7 @@ from lgl_bench.streams.catalogue import is_twin
 from .asked import BEST as AGAINST_BEST
 from .survival import tau
 from .tables import Board, Tables, detector_name, made
-from .tested import looked_up, tests_used
+from .tested import how_tested, looked_up
 from .text import NO_BOARD, Section, chance, few, shell, signed, table
 
 QUESTION = "How do the budgets `quick` and `paper` differ in order?"
@@ -98,7 +98,7 @@ def orders(rows: pd.DataFrame, paper: Board, stored: pd.DataFrame) -> pd.DataFra
         if leaders["quick"]["method"] != leaders["paper"]["method"] and at in pairs.index:
             pair = pairs.loc[[at]]
             verdict = BEHIND if pair["verdict"].iloc[0] == WORSE else str(pair["verdict"].iloc[0])
-            test = tests_used(pair)
+            test = how_tested(pair)
         place = {"stream": stream, "rows": len(group), "tau": alike, "p": p, "verdict": verdict, "test": test}
         place |= {f"leader_{name}": str(row["method"]) for name, row in leaders.items()}
         change = group["value_paper"] - group["value_quick"]
@@ -158,7 +158,7 @@ def _orders(streams: pd.DataFrame) -> list[str]:
         [
             *(row.stream, row.rows, f"{row.tau:.2f}", row.leader_quick, row.leader_paper),
             *(signed(row.change), signed(row.least), signed(row.most)),
-            f"{row.verdict} ({row.test})" if row.test else row.verdict,
+            f"{row.verdict}, {row.test}" if row.test else row.verdict,
         ]
         for row in streams.itertuples()
     )

@@ -26,6 +26,7 @@ row that is neither is no better than the floor as far as anybody can tell. "Lea
 sure" the verdict on it, adjusted by Holm over all rows of the stream. If the answers were not tested for this page, it
 is the word of the board, which was made from answers, and "below it" and the interval are by Welch's t over seeds.
 """
+_BOARD_WORDS = {YES: "better", NO: "not better"}
 
 
 def section(tables: Tables) -> Section:
@@ -112,8 +113,8 @@ def _stream_rows(shown: list[tuple[Board, pd.DataFrame]]) -> Iterator[list[objec
 def verdict(row: pd.Series) -> str:
     """The verdict on a row from its answers, or what its board says."""
     if row["test"] != WELCH:
-        return f"{row['verdict']} ({WORDS[row['test']]})"
-    return f"{ {YES: 'better', NO: 'not better'}.get(row['above'], UNTESTED) } (board)"
+        return f"{row['verdict']}, {WORDS[row['test']]}"
+    return f"{_BOARD_WORDS.get(row['above'], UNTESTED)}, board"
 
 
 def _per_detector(rows: pd.DataFrame) -> list[str]:
@@ -141,6 +142,8 @@ def _left(board: Board, rows: pd.DataFrame) -> str:
             name if name in everywhere else f"{name} ({', '.join(sorted(set(part)))})"
             for name, part in lost.groupby("name")["on"]
         ]
-        if len(lost):
-            parts.append(f"{stream}: {'every row' if len(lost) == len(group) else few(names)}")
-    return f"- {board.name}: {'; '.join(parts) or 'none'}."
+        untested = int((~group["above"].isin([YES, NO])).sum())
+        if len(lost) or untested:
+            listed = "every row" if len(lost) == len(group) else few(names)
+            parts.append(f"{stream}: {listed}{untested_words(untested)}")
+    return f"- {board.name}: {'. '.join(parts) or 'none'}."

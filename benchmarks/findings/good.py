@@ -13,7 +13,7 @@ from lgl_bench.leaderboard.table.names import Fact
 
 from .asked import WRAPPED, is_good
 from .tables import GOOD_FILE, STATIC, TEMPORAL, Board, Tables, by_budget, detector_name, kinds, made, per_budget
-from .tested import looked_up, tests_used
+from .tested import how_tested, looked_up
 from .text import Section, between, chance, counts, few, shell, signed, table, untested_words, value
 
 QUESTION = "Does GOOD help, by how much, and where?"
@@ -108,7 +108,7 @@ def answer(found: pd.DataFrame) -> str:
 def sure(found: pd.DataFrame) -> str:
     """How many pairs were not told apart, and what tested them."""
     n = counts(found["verdict"])
-    return f"{n.open} of {n.total} pairs not told apart{untested_words(n.untested)}; tests: {tests_used(found)}"
+    return f"{n.open} of {n.total} pairs not told apart{untested_words(n.untested)}; tests: {how_tested(found)}"
 
 
 def _counted(rows: pd.DataFrame) -> list[object]:
@@ -116,7 +116,7 @@ def _counted(rows: pd.DataFrame) -> list[object]:
     differences = rows["difference"].astype(float)
     return [
         *(n.total, n.better, n.worse, n.open, n.untested),
-        *(signed(differences.median()), signed(differences.min()), signed(differences.max()), tests_used(rows)),
+        *(signed(differences.median()), signed(differences.min()), signed(differences.max()), how_tested(rows)),
     ]
 
 

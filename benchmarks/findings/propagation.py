@@ -9,7 +9,7 @@ from lgl_bench.leaderboard.compare.standing import BETTER, WORSE
 
 from .asked import WRAPPED, WRAPPERS
 from .tables import Tables, made
-from .tested import looked_up, tests_used
+from .tested import how_tested, looked_up
 from .text import NO_BOARD, Section, between, counts, shell, signed, table
 
 QUESTION = "How far should a score be carried along the edges?"
@@ -72,7 +72,7 @@ def answer(pairs: pd.DataFrame) -> str:
 def sure(pairs: pd.DataFrame) -> str:
     """How many pairs were not told apart, and what tested them."""
     n = counts(pairs["verdict"])
-    return f"{n.open} of {n.total} pairs not told apart; tests: {tests_used(pairs)}"
+    return f"{n.open} of {n.total} pairs not told apart; tests: {how_tested(pairs)}"
 
 
 def _counts(pairs: pd.DataFrame) -> list[str]:
@@ -83,7 +83,7 @@ def _counts(pairs: pd.DataFrame) -> list[str]:
         rows.append(
             [
                 *(source, target, n.better, n.worse, n.open),
-                *(signed(difference.min()), signed(difference.max()), tests_used(group)),
+                *(signed(difference.min()), signed(difference.max()), how_tested(group)),
             ]
         )
     return table(header, rows)

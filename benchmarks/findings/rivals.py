@@ -13,7 +13,7 @@ from lgl_bench.leaderboard.table.names import Fact
 
 from .asked import BEST as AGAINST_BEST
 from .tables import Board, Tables, figures, made, per_budget
-from .tested import looked_up, tests_used
+from .tested import how_tested, looked_up
 from .text import NO_BOARD, Section, few, shell, table, within
 
 QUESTION = "Do rivals beat the paper's methods under one protocol?"
@@ -80,7 +80,7 @@ def beside_best(board: Board, stored: pd.DataFrame) -> pd.DataFrame:
             if first["at"] in pairs.index:
                 pair = pairs.loc[[first["at"]]]
                 verdict = str(pair["verdict"].iloc[0])
-                place |= {"sure": BEHIND if verdict == WORSE else verdict, "by": tests_used(pair)}
+                place |= {"sure": BEHIND if verdict == WORSE else verdict, "by": how_tested(pair)}
         found.append(place)
     return pd.DataFrame(found)
 
@@ -108,7 +108,7 @@ def _table(places: pd.DataFrame) -> list[str]:
     cells = (
         [
             *(row.stream, row.track, row.rows, row.best, row.best_auroc, row.own, row.rank, row.own_auroc),
-            *(f"{row.sure} ({row.by})" if row.by else row.sure, row.beat),
+            *(f"{row.sure}, {row.by}" if row.by else row.sure, row.beat),
         ]
         for row in places.itertuples()
     )

@@ -15,7 +15,7 @@ from lgl_bench.leaderboard.values import ranking_metrics, ranking_values
 
 from .asked import QUALITY, REFERENCES, STRATEGIES
 from .tables import Board, Tables, detector_name, made
-from .tested import looked_up, tests_used
+from .tested import how_tested, looked_up
 from .text import NO_BOARD, Section, shell, table, value
 
 QUESTION = "What do replay and the other strategies buy against their memory?"
@@ -76,7 +76,7 @@ def _strategies(own: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
                 pair = verdicts.get((at, reference, metric))
                 cells[f"{kind}_{reference}"] = "" if pair is None else pair.verdict
         found.append(cells)
-    used = tests_used(pairs) if len(pairs) else "none"
+    used = how_tested(pairs) if len(pairs) else "none"
     return pd.DataFrame(found).assign(tests=used).sort_values("accuracy", ascending=False, kind="stable")
 
 

@@ -46,8 +46,10 @@ def tested_pairs(runs: Sequence[Path], data_dir: Path | None = None, *, twins: b
     parts = zip(*(asked.pairs(frame) for asked in QUESTIONS), strict=True)
     pairs_tested(frame, Pairs(*(np.concatenate(part) for part in parts)), folders, tester)
     tester.keep()
-    found = [judged(frame, asked, folders, tester) for asked in QUESTIONS]
-    return pd.concat([rows for rows in found if len(rows)], ignore_index=True)
+    found = [rows for asked in QUESTIONS if len(rows := judged(frame, asked, folders, tester))]
+    if not found:
+        raise SystemExit("the run folders have no two rows that are set against each other")
+    return pd.concat(found, ignore_index=True)
 
 
 def judged(
@@ -114,7 +116,7 @@ def looked_up(board: Board, asked: Asked, stored: pd.DataFrame) -> pd.DataFrame:
     return found.astype({"difference": float, "lo": float, "hi": float, "p_holm": float})
 
 
-def tests_used(pairs: pd.DataFrame) -> str:
+def how_tested(pairs: pd.DataFrame) -> str:
     """How some pairs were tested, in words."""
     return ", ".join(sorted({WORDS.get(name, str(name)) for name in pairs["test"]}))
 

@@ -76,7 +76,7 @@ def value(number: Any) -> str:
 
 def signed(number: Any) -> str:
     """A difference, or that there is none."""
-    return "" if pd.isna(number) else f"{number + 0.0:+.3f}"
+    return "" if pd.isna(number) else f"{round(float(number), 3) + 0.0:+.3f}"
 
 
 def within(mean: Any, lo: Any, hi: Any) -> str:

@@ -12,7 +12,7 @@ from lgl_bench.leaderboard.table.names import metric_column
 
 from .asked import THRESHOLDS
 from .tables import TEMPORAL, Board, Tables, by_budget, detector_name, kinds, made, per_budget
-from .tested import WORDS, looked_up, tests_used
+from .tested import WORDS, how_tested, looked_up
 from .text import Section, few, shell, table, value, within
 
 QUESTION = "Thresholds: how far from the oracle?"
@@ -84,7 +84,7 @@ def answer(rows: pd.DataFrame) -> str:
 def sure(rows: pd.DataFrame) -> str:
     """How many regrets are beyond noise, and what tested the decisions."""
     below = int((rows[metric_column(REGRET, "lo")] > 0).sum())
-    return f"{below} of {len(rows)} regrets are above 0 at 95 %; tests: {tests_used(rows)}"
+    return f"{below} of {len(rows)} regrets are above 0 at 95 %; tests: {how_tested(rows)}"
 
 
 def _table(rows: pd.DataFrame) -> list[str]:
@@ -94,7 +94,7 @@ def _table(rows: pd.DataFrame) -> list[str]:
             *(value(row.recall_new_mean), value(row.false_alarm_rate_mean), value(row.oracle)),
             *(
                 within(row.regret_mean, row.regret_lo, row.regret_hi),
-                f"{row.verdict} ({WORDS.get(row.test, row.test)})",
+                f"{row.verdict}, {WORDS.get(row.test, row.test)}",
             ),
         ]
         for row in rows.itertuples()

@@ -32,14 +32,14 @@ def test_a_row_beats_the_floor_if_its_board_says_so_and_streams_without_one_are_
     assert found.sure == "each row at 5 % after Holm"
     easy = next(line for line in found.lines if line.startswith("| temporal | dblp-easy |"))
     assert easy.startswith("| temporal | dblp-easy | inductive | degree | 0.500 | 2 | 1 | 1 | msp on gcn | +0.400 |")
-    assert easy.endswith("| better (board) |")
-    assert "- temporal: dblp-easy: odin; dblp-hard: every row." in found.lines
+    assert easy.endswith("| better, board |")
+    assert "- temporal: dblp-easy: odin. dblp-hard: every row." in found.lines
 
 
 def test_the_verdict_on_a_lead_comes_from_answers_if_they_were_tested():
     tested = pd.Series({"test": "bootstrap", "verdict": "tie", "above": "yes"})
-    assert floor.verdict(tested) == "tie (paired)"
-    assert floor.verdict(tested.replace("bootstrap", "welch")) == "better (board)"
+    assert floor.verdict(tested) == "tie, paired"
+    assert floor.verdict(tested.replace("bootstrap", "welch")) == "better, board"
 
 
 def test_good_is_counted_against_its_base_with_alpha_and_homophily_beside(tmp_path: Path):
@@ -125,7 +125,7 @@ def test_the_best_of_the_papers_methods_is_set_against_the_best_of_its_track(tmp
         "dblp-easy."
     )
     line = next(line for line in found.lines if line.startswith("| dblp-easy"))
-    assert "| gdoc on gcn | 2 |" in line and "| behind (Welch) |" in line
+    assert "| gdoc on gcn | 2 |" in line and "| behind, Welch |" in line
 
 
 def test_a_threshold_has_a_share_of_the_oracles_mcc_and_a_regret(tmp_path: Path):
