@@ -12,6 +12,7 @@ import pytest
 from benchmarks.findings import asked, facts, page, tested
 from benchmarks.findings.tables import Board, Tables, detector_name, made, one, per_budget
 from benchmarks.findings.text import MAX_LINES, counts, few, table
+from lgl_bench.leaderboard.boards import open_board
 from lgl_bench.leaderboard.table.write import write_board
 from lgl_bench.runs.store import RunStore
 from lgl_bench.streams.describe import describe
@@ -134,6 +135,18 @@ def test_a_run_folder_of_two_suites_gives_a_table_of_pairs_for_each(run_of_two_s
     good = pairs[(pairs["question"] == "wrapped") & (pairs["b"] == "good(msp,alpha=0.5)")]
     assert good["a"].tolist() == ["msp"] and good["verdict"].tolist() == ["better"]
     assert set(pairs["question"]) == {"wrapped", "floor", "best"}
+
+
+def test_a_board_made_from_a_run_folder_finds_what_was_tested_there(run_of_two_suites, tmp_path: Path):
+    run, data = run_of_two_suites
+    tested.keep(tested.tested_pairs([run], data), tmp_path / "findings")
+    write_board(open_board(run).frame, tmp_path / "temporal.csv")
+    there = Tables(tmp_path)
+    own = there.board("temporal")
+    assert own is not None
+    for question in (asked.WRAPPED, asked.FLOOR, asked.BEST):
+        found = tested.looked_up(own, question, there.tested())
+        assert len(found) and set(found["test"]) == {"bootstrap"}
 
 
 def test_streams_and_budgets_that_are_not_tested_again_keep_their_lines(tmp_path: Path):
