@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -18,6 +19,7 @@ from lgl_bench.metrics import metrics
 from lgl_bench.streams.catalogue import is_twin, manifests, twin
 from lgl_bench.streams.checksum import stream_checksum
 from tests.support.blocks import ROOT
+from tests.support.report_boards import board_of, year_frame
 
 BOARDS = sorted((ROOT / "leaderboard").glob("*.csv"))
 PRINTED = sorted((ROOT / "leaderboard" / "published").glob("*.csv"))
@@ -84,13 +86,27 @@ def test_every_row_is_made_again_from_its_year_rows(path):
     years = read_board_years(path)
     if years is None:
         pytest.skip("no year rows beside it: see the test before")
-    board = read_board(path)
-    again = board_rows(years)
-    assert len(again) == len(board)
-    pairs = board.merge(again, on=list(KEY), suffixes=("", "_again"), validate="one_to_one")
-    assert len(pairs) == len(board), "rows and year rows are of other methods"
-    for name in _recomputed(board):
-        assert _same(pairs[name], pairs[f"{name}_again"]), name
+    assert list(_differences(read_board(path), board_rows(years))) == []
+
+
+def test_a_row_that_does_not_follow_from_its_year_rows_is_noticed():
+    years = year_frame()
+    board = board_of(years)
+    assert list(_differences(board, board_rows(years))) == []
+    column = metric_column("auroc_weighted", "mean")
+    changed = board.assign(**{column: board[column] + 0.001})
+    assert list(_differences(changed, board_rows(years))) == [column]
+    assert list(_differences(board, board_rows(years[years["seed"] < 2]))) != []
+    assert list(_differences(board[1:], board_rows(years))) == ["methods"]
+
+
+def _differences(board: pd.DataFrame, again: pd.DataFrame) -> Iterator[str]:
+    """Columns in which a board differs from its rows made again."""
+    pairs = board.merge(again, on=list(KEY), how="outer", suffixes=("", "_again"), indicator=True)
+    if (pairs["_merge"] != "both").any():
+        yield "methods"
+        return
+    yield from (name for name in _recomputed(board) if not _same(pairs[name], pairs[f"{name}_again"]))
 
 
 def _recomputed(board: pd.DataFrame) -> list[str]:
