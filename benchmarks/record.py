@@ -24,7 +24,13 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.boards import BOARDS, PARITY, ROOT, Board, hours, read_boards, recorded
+from lgl_bench.grading.board_years import years_beside
+from lgl_bench.grading.history import kept_plans
+from lgl_bench.grading.row_key import KEY
+from lgl_bench.leaderboard.table.read import read_board
+from lgl_bench.runs.costs import costs
 from lgl_bench.runs.devices import cores
+from lgl_bench.runs.store import RunStore
 
 PARITY_TABLES = ("measured.csv", "parity.csv", "parity.md")
 ONCE = ["folder", "seed", "time", "fold", "fit_seconds"]
@@ -66,37 +72,72 @@ def run(boards: Sequence[Board], given: argparse.Namespace) -> None:
         for command in board.commands():
             _lgl_bench([*command, *_place(board, given), *_engine(board, given)])
         print(f"{board.name}: {hours(time.monotonic() - started)} on {given.jobs or cores()} cores", flush=True)
-    for folder in dict.fromkeys(board.folder for board in boards):
-        cost = json.loads(_lgl_bench(["status", str(given.runs / folder), "--json"], capture=True))["costs"]
-        spent = f"{hours(cost['training_seconds'])} of training, {hours(cost['scoring_seconds'])} of scoring"
-        print(f"{folder}: {cost['fits']:,} fits, {spent}, in hours of one core, earlier starts included", flush=True)
 
 
 def build(boards: Sequence[Board], given: argparse.Namespace) -> None:
     """Verifies the run folders, and writes the boards; those of the repository with the pages made from them."""
-    folders = [given.runs / name for name in dict.fromkeys(board.folder for board in boards if board.suite)]
-    data = _data(given)
     given.boards.mkdir(parents=True, exist_ok=True)
-    (given.runs / "bundles").mkdir(parents=True, exist_ok=True)
-    for folder in folders:
-        bundle = given.runs / "bundles" / f"{folder.name}.zip"
-        _lgl_bench(["submit", str(folder), "--to", str(bundle), "--no-weights", "--force", *data])
-        _lgl_bench(["verify", str(bundle), *data])
-    for board in boards:
-        if not board.suite:
-            (given.boards / PARITY).mkdir(exist_ok=True)
-            for name in PARITY_TABLES:
-                shutil.copyfile(given.runs / board.folder / name, given.boards / PARITY / name)
-            continue
-        kept = ["--suite", board.suite, "--budget", board.budget]
-        out = ["--out", str(given.boards / f"{board.name}.csv"), "--force"]
-        _lgl_bench(["leaderboard", "build", str(given.runs / board.folder), *kept, *out])
+    folders = list(dict.fromkeys(board.folder for board in boards if board.suite))
+    for name in folders:
+        verified = verify(name, [board for board in boards if board.folder == name], given)
+        for board in boards:
+            if board.folder == name:
+                build_board(board, verified, given)
+    if any(not board.suite for board in boards):
+        (given.boards / PARITY).mkdir(exist_ok=True)
+        for name in PARITY_TABLES:
+            shutil.copyfile(given.runs / PARITY / name, given.boards / PARITY / name)
     if given.boards != BOARDS:
         print("the pages of the repository are made from leaderboard/ alone, and stay as they are")
         return
     if folders:
-        _python("benchmarks/findings.py", "pairs", *map(str, folders), *data)
+        _python("benchmarks/findings.py", "pairs", *(str(given.runs / name) for name in folders), *_data(given))
     write_pages()
+
+
+def verify(folder: str, boards: Sequence[Board], given: argparse.Namespace) -> set[tuple[str, ...]]:
+    """Verifies every finished run of a folder that boards are made from, a bundle each; returns the rows, by their key.
+
+    A bundle is of one run, and a folder holds several.
+    """
+    store, bundles, found = RunStore(given.runs / folder), given.runs / "bundles", set()
+    bundles.mkdir(parents=True, exist_ok=True)
+    asked = {(board.suite, board.budget) for board in boards}
+    plans = [plan for plan in kept_plans(store) if (plan.suite.get("name"), plan.budget) in asked]
+    records = {key: store.fit(key) for plan in plans for key in plan.fits}
+    spent = costs(record for record in records.values() if record is not None).all
+    scoring = f"{hours(spent.training)} of training, {hours(spent.scoring)} of scoring"
+    print(f"{folder}: {spent.fits:,} fits with their scores, {scoring}, each on one core", flush=True)
+    for plan in plans:
+        if any(records[key] is None for key in plan.fits):
+            print(f"{plan.suite.get('name')} on {', '.join(plan.streams)} is not finished, and not verified")
+            continue
+        bundle = bundles / f"{folder}-{plan.digest()}.zip"
+        rows = bundle.with_suffix(".csv")
+        packed = ["--to", str(bundle), "--plan", plan.digest(), "--no-weights", "--force"]
+        _lgl_bench(["submit", str(store.folder), *packed, *_data(given)])
+        _lgl_bench(["verify", str(bundle), "--out", str(rows), "--force", *_data(given)])
+        found |= keys(rows)
+    return found
+
+
+def build_board(board: Board, verified: set[tuple[str, ...]], given: argparse.Namespace) -> None:
+    """Writes a board, unless it has a row that was not verified."""
+    out = given.boards / f"{board.name}.csv"
+    made = given.runs / "bundles" / out.name
+    kept = ["--suite", board.suite, "--budget", board.budget, "--out", str(made), "--force"]
+    _lgl_bench(["leaderboard", "build", str(given.runs / board.folder), *kept])
+    if unknown := keys(made) - verified:
+        raise SystemExit(
+            f"{board.name}: {len(unknown)} rows are of no run that was finished and verified; run it again"
+        )
+    for path, place in ((made, out), (years_beside(made), years_beside(out))):
+        shutil.copyfile(path, place)
+
+
+def keys(board: Path) -> set[tuple[str, ...]]:
+    """What identifies the rows of a CSV."""
+    return set(read_board(board)[list(KEY)].astype(str).itertuples(index=False, name=None))
 
 
 def _keep_measured(folder: Path) -> None:
@@ -142,7 +183,9 @@ def _python(*words: str, shown: str = "", capture: bool = False) -> str:
         [sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE if capture else None, text=True, check=False
     )
     if done.returncode:
-        raise SystemExit(f"'{shown}' ended with {done.returncode}; what is done stays: give the same command again")
+        raise SystemExit(
+            f"'{shown}' ended with {done.returncode}, see above; what is done stays, and is not done again"
+        )
     return done.stdout or ""
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shlex
 from argparse import Namespace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -25,10 +26,9 @@ def given(*words: str) -> tuple[Namespace, list[boards.Board]]:
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Every command that would be given; dry runs and states are answered."""
+    """Every command that would be given; dry runs are answered."""
     found: list[str] = []
-    costs = {"training_seconds": 7200.0, "scoring_seconds": 60.0, "fits": 3}
-    answer = {"fits": 4, "fits_to_do": 3, "estimated_minutes": 90.0, "jobs": 2, "costs": costs}
+    answer = {"fits": 4, "fits_to_do": 3, "estimated_minutes": 90.0, "jobs": 2}
 
     def command(*words: str, shown: str = "", capture: bool = False) -> str:
         if not capture:
@@ -94,25 +94,50 @@ def test_run_gives_one_command_after_the_other_and_passes_the_engine_on(calls, c
     assert [call.split()[3] for call in calls] == ["rivals", "lifelong"]
     assert all(f"--out {tmp_path / 'temporal'}" in call and "--real-only --offline" in call for call in calls)
     assert all(call.endswith("--engine ray --address a:1") for call in calls)
-    assert "temporal: 3 fits, 2.0 h of training, 1 min of scoring" in capsys.readouterr().out
+    assert capsys.readouterr().out.count(" min on ") == 2
 
 
-def test_boards_are_written_only_after_their_runs_were_verified_and_pages_after_boards(calls, tmp_path, monkeypatch):
-    found, chosen = given("build", "temporal", "rivals", "--runs", str(tmp_path), "--data-dir", str(tmp_path))
-    record.build(chosen, found)
-    begins = [" ".join(call.split()[:3]) for call in calls]
-    bundle = tmp_path / "bundles" / "temporal.zip"
-    assert begins[:2] == [f"lgl-bench submit {tmp_path / 'temporal'}", f"lgl-bench verify {bundle}"]
-    assert begins[2:4] == ["lgl-bench leaderboard build"] * 2 and "--suite temporal --budget quick" in calls[2]
-    assert f"--out {boards.BOARDS / 'rivals.csv'} --force" in calls[3]
-    assert [call.split()[-1] for call in calls[5:]] == ["benchmarks.boards", "page", "docs/make_board.py"]
-    assert calls[4].startswith("benchmarks/findings.py pairs")
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """A run folder with three runs: a board is built from two of them, and the third is of a suite of its own."""
+    plans = [
+        SimpleNamespace(
+            suite={"name": suite}, budget="quick", streams=["s"], fits=[], digest=lambda digest=digest: digest
+        )
+        for suite, digest in (("temporal", "a"), ("temporal", "b"), ("lifelong", "c"))
+    ]
+    monkeypatch.setattr(record, "kept_plans", lambda store: plans)
+    monkeypatch.setattr(record, "keys", lambda path: {path.stem} if "-" in path.stem else {"temporal-a", "temporal-b"})
+    (tmp_path / "bundles").mkdir()
+    for name in ("temporal.csv", "temporal.years.parquet"):
+        (tmp_path / "bundles" / name).write_text(name)
+    return plans
 
 
-def test_boards_elsewhere_leave_the_pages_of_the_repository_alone(calls, tmp_path):
+def test_every_run_of_a_board_is_verified_before_it_is_written(calls, folder, tmp_path):
     found, chosen = given("build", "temporal", "--runs", str(tmp_path), "--boards", str(tmp_path / "mine"))
     record.build(chosen, found)
-    assert len(calls) == 3 and f"--out {tmp_path / 'mine' / 'temporal.csv'}" in calls[-1]
+    assert [call.split()[1] for call in calls] == ["submit", "verify", "submit", "verify", "leaderboard"]
+    assert "--plan a" in calls[0] and str(tmp_path / "bundles" / "temporal-b.zip") in calls[3]
+    assert "--suite temporal --budget quick" in calls[4]
+    for name in ("temporal.csv", "temporal.years.parquet"):
+        assert (tmp_path / "mine" / name).read_text() == name
+
+
+def test_a_board_with_a_row_that_was_not_verified_is_not_written(calls, folder, tmp_path, capsys):
+    folder[1].fits = ["a fit that is missing"]
+    found, chosen = given("build", "temporal", "--runs", str(tmp_path), "--boards", str(tmp_path / "mine"))
+    with pytest.raises(SystemExit, match="temporal: 1 rows are of no run that was finished and verified"):
+        record.build(chosen, found)
+    assert "temporal on s is not finished" in capsys.readouterr().out and not list((tmp_path / "mine").iterdir())
+
+
+def test_pages_of_the_repository_are_made_from_its_own_boards_and_no_others(calls, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "BOARDS", tmp_path / "mine")
+    found, chosen = given("build", "temporal", "--runs", str(tmp_path), "--data-dir", str(tmp_path))
+    record.build(chosen, found)
+    assert calls[-4].startswith(f"benchmarks/findings.py pairs {tmp_path / 'temporal'} --data-dir")
+    assert [call.split()[-1] for call in calls[-3:]] == ["benchmarks.boards", "page", "docs/make_board.py"]
 
 
 def test_parity_measures_on_top_of_what_ships_and_its_tables_are_copied(calls, tmp_path):
@@ -141,5 +166,5 @@ def test_a_fit_that_several_detectors_share_counts_once(tmp_path):
 
 
 def test_a_command_that_fails_ends_everything_and_says_that_it_can_be_given_again():
-    with pytest.raises(SystemExit, match="ended with 3; what is done stays: give the same command again"):
+    with pytest.raises(SystemExit, match="ended with 3, see above; what is done stays"):
         record._python("-c", "raise SystemExit(3)")
