@@ -71,7 +71,8 @@ def print_streams(rows: list[dict[str, Any]]) -> None:
 
 
 @data.command()
-@click.argument("name")
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everything", is_flag=True, help="Every stream in the data folder.")
 @_data_dir
 @_json
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw the years into an image file.")
@@ -81,21 +82,32 @@ def print_streams(rows: list[dict[str, Any]]) -> None:
     type=click.Path(path_type=Path),
     help="Write number, name, time and class of every vertex into a .csv or .parquet file, to join with answers.",
 )
-@click.option("--html", "page", type=click.Path(path_type=Path), help="Write a datasheet with charts, one HTML file.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path),
+    help="Write a datasheet with charts, one HTML file; of several streams or --all into a folder, with an index.",
+)
 def describe(
-    name: str,
+    names: tuple[str, ...],
+    everything: bool,
     data_dir: Path | None,
     as_json: bool,
     plot_file: Path | None,
     vertex_file: Path | None,
     page: Path | None,
 ) -> None:
-    """Describe a stream: counts, classes, homophily, and every year."""
+    """Describe streams: counts, classes, homophily, and every year."""
     from lgl_bench.streams import catalogue
     from lgl_bench.streams.describe import describe as figures_of
     from lgl_bench.streams.describe import plot
 
-    stream = catalogue.load(name, data_dir)
+    if everything or len(names) != 1:
+        if plot_file is not None or vertex_file is not None:
+            raise UsageError("--plot and --vertices write one file of one stream; name one")
+        _describe_several(_several(names, everything, data_dir), data_dir, page, as_json)
+        return
+    stream = catalogue.load(names[0], data_dir)
     figures = figures_of(stream)
     if plot_file is not None:
         plot(figures, plot_file)
@@ -108,6 +120,43 @@ def describe(
     if as_json:
         print_json(figures)
     else:
+        _print_figures(figures)
+
+
+def _several(names: tuple[str, ...], everything: bool, data_dir: Path | None) -> list[str]:
+    """The streams that are described together."""
+    from lgl_bench.streams import catalogue
+
+    if names and everything:
+        raise UsageError("--all is every stream in the data folder; leave the names out")
+    if names:
+        return list(dict.fromkeys(names))
+    if not everything:
+        raise UsageError("which stream? Name one, or several, or give --all; 'lgl-bench data list' shows them")
+    folder = catalogue.data_folder(data_dir)
+    found = catalogue.imported(folder)
+    if not found:
+        raise UsageError(f"no stream is in {folder}; 'lgl-bench data list' says how to get them")
+    return found
+
+
+def _describe_several(names: list[str], data_dir: Path | None, page: Path | None, as_json: bool) -> None:
+    from lgl_bench.streams import catalogue
+    from lgl_bench.streams.describe import describe as figures_of
+
+    found = [figures_of(catalogue.load(name, data_dir)) for name in names]
+    if page is not None:
+        from lgl_bench.report.datasheet import write_datasheets
+
+        index = write_datasheets(found, page)
+        if not as_json:
+            click.echo(f"{index}: {len(found)} datasheets")
+            return
+    if as_json:
+        print_json(found)
+        return
+    for at, figures in enumerate(found):
+        click.echo("\n" * bool(at), nl=False)
         _print_figures(figures)
 
 

@@ -24,21 +24,31 @@ def leaderboard() -> None:
 @leaderboard.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=BOARD_FILE, show_default=True, help="The CSV to write.")
+@click.option("--suite", "suites", multiple=True, help="Only rows of these suites; may be repeated.")
+@click.option("--budget", "budgets", multiple=True, help="Only rows of these budgets; may be repeated.")
 @click.option("--force", is_flag=True, help="Replace the CSV if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def build(sources: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> None:
+def build(
+    sources: tuple[Path, ...],
+    out: Path,
+    suites: tuple[str, ...],
+    budgets: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+) -> None:
     """Make one leaderboard from run folders and leaderboard CSVs.
 
     Rows of a run folder are made anew from its years.parquet; nothing is trained or scored. The year rows that curves
     are drawn from are written beside the CSV, as NAME.years.parquet.
     """
     from lgl_bench.grading.board_years import write_board_years, years_beside
-    from lgl_bench.leaderboard.boards import open_board, pool, years_of
+    from lgl_bench.leaderboard.boards import only_rows, open_board, pool, years_of
     from lgl_bench.leaderboard.table.write import refuse_existing, write_board
 
     refuse_existing(out, force)
     refuse_existing(years_beside(out), force)
-    boards = [open_board(path) for path in sources]
+    boards = only_rows([open_board(path) for path in sources], "suite", suites)
+    boards = only_rows(boards, "budget", budgets)
     frame = pool(boards).frame.drop(columns="board")
     years = years_of(boards)
     write_board(frame, out, force=force)

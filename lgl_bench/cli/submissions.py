@@ -41,6 +41,7 @@ def new(kind: str, name: str, to: Path | None, force: bool, as_json: bool) -> No
 @click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder to make, or a .zip.")
 @click.option("--submitter", default="", help="Who sends it.")
 @click.option("--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), help="Source that goes with it.")
+@click.option("--plan", default="", help="Another run of the folder, by its file in OUT/plans; the last otherwise.")
 @click.option("--partial", is_flag=True, help="Pack a run that is not finished.")
 @click.option("--weights/--no-weights", default=True, show_default=True, help="Pack weights, for verify --rescore.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
 from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.labels import Labels
 from lgl_bench.grading.row_key import KEY
@@ -55,6 +55,27 @@ def open_board(path: Path) -> OpenedBoard:
             )
         return OpenedBoard(str(path), frame, path)
     return OpenedBoard(str(path), read_board(path), None)
+
+
+def only_rows(boards: Sequence[OpenedBoard], column: str, wanted: Sequence[str]) -> list[OpenedBoard]:
+    """The boards with only the rows that have one of these cells, without boards that have none of them.
+
+    Args:
+        boards: What was opened.
+        column: Of the key: `suite` or `budget`.
+        wanted: Its cells; if none are given, all rows are.
+
+    Raises:
+        UnknownNameError: No board has a row with such a cell.
+    """
+    if not wanted:
+        return list(boards)
+    there = sorted({str(cell) for board in boards for cell in board.frame[column]})
+    for name in wanted:
+        if name not in there:
+            raise UnknownNameError(column, name, there, f"The sources have: {', '.join(there)}")
+    found = [replace(board, frame=board.frame[board.frame[column].isin(wanted)]) for board in boards]
+    return [board for board in found if len(board.frame)]
 
 
 def years_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:

@@ -150,8 +150,13 @@ class _Site:
         write_table(cells_table(report), self.folder / "data" / "paper-cells.csv")
 
     def _stream(self, name: str, facts: StreamFacts) -> None:
+        from lgl_bench.report.datasheet import datasheet, page_name
         from lgl_bench.report.pages.boards import boards
 
+        sheet = f"datasheets/{page_name(name)}" if facts.figures else ""
+        if sheet:
+            text = datasheet(facts.figures, back=(f"../streams/{slug(name)}.html", "Rows on this stream"))
+            self._write(sheet, text)
         rows = [row for row in self.rows if row.place.stream == name]
         panels = [*stream_panels(facts, slug(name)), detector_panel(rows, f"{slug(name)}-detectors")]
         panels.append(leaders_panel(rows, f"{slug(name)}-leaders"))
@@ -161,6 +166,7 @@ class _Site:
             title=name,
             twin=any(row.place.twin for row in rows),
             facts=facts,
+            sheet=sheet,
             panels=self._written(panels),
             boards=boards(rows, FIRST_ROWS if self.whole else None),
             whole=not self.whole,
@@ -200,7 +206,12 @@ class _Site:
     def _page(self, template: str, place: str, **values: Any) -> None:
         root = "../" * place.count("/")
         text = self.templates.get_template(template).render(root=root, here=place, **values)
-        (self.folder / place).write_text(text, encoding="utf-8", errors="replace")
+        self._write(place, text)
+
+    def _write(self, place: str, text: str) -> None:
+        path = self.folder / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="replace")
         self.pages += 1
 
 

@@ -81,6 +81,8 @@ class Manifest(_Strict):
         format: The importer, by name.
         options: Options of the importer.
         revision: Which state of its source the figures and the checksum are of, if that source goes on changing.
+        notes: How to get it and how to run it, beyond what holds for every data set.
+        problems: What is known to be wrong with it or odd about it, one sentence or two each.
         t0: Last year of the first training task; None for a static graph.
         stream_checksum: Of the stream that an import must give, to the last bit.
         parts: sha256 of files inside an archive or folder, as far as they are known.
@@ -97,6 +99,7 @@ class Manifest(_Strict):
     homepage: Line = ""
     revision: Line = ""
     notes: Line = ""
+    problems: tuple[Line, ...] = ()
     t0: Whole | None = None
     stream_checksum: _Sha256 | None = None
     class_names: tuple[Line, ...] = ()

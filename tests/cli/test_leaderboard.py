@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from lgl_bench.cli import main
+from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.leaderboard.table.write import write_board
 from tests.support.boards import board, figures, growing_stream, made_up_run, row
+from tests.support.report_boards import write_run, year_frame
 
 
 def run(*arguments: object):
@@ -46,6 +49,44 @@ def test_build_writes_leaderboard_csv_here_and_replaces_it_only_when_told(tmp_pa
     assert (tmp_path / "leaderboard.csv").read_bytes() == before
     assert run("build", table, "--force").exit_code == 0
     assert (tmp_path / "leaderboard.csv").read_bytes() != before
+
+
+def test_build_takes_the_rows_and_years_of_some_suites_alone(tmp_path):
+    years = [year_frame(suite=name, stream_checksum="0" * 64) for name in ("temporal", "rivals", "lifelong")]
+    folder = write_run(tmp_path / "run", pd.concat(years, ignore_index=True))
+    write_board(board(row(0.6, suite="static"), row(0.7, suite="temporal", stream="other")), tmp_path / "old.csv")
+    whole, part, one = (tmp_path / f"{name}.csv" for name in ("whole", "part", "one"))
+    assert run("build", folder, tmp_path / "old.csv", "--out", whole).exit_code == 0
+    for source in (folder, whole):  # a table is sifted as a folder is
+        given = [source, tmp_path / "old.csv"][: 1 + (source == folder)]
+        made = run("build", *given, "--suite", "temporal", "--suite", "static", "--out", part, "--force")
+        assert made.exit_code == 0, made.output
+        assert sorted(set(read_board(part)["suite"])) == ["static", "temporal"]
+        assert set(read_board(part)["stream"]) == {"dblp-easy-twin", "other", "dblp-easy"}
+        beside = read_board_years(part)
+        assert beside is not None and set(beside["suite"]) == {"temporal"} and len(beside) == len(years[0])
+    assert run("build", whole, "--suite", "rivals", "--out", one).exit_code == 0  # old.csv has no such row
+    assert set(read_board(one)["suite"]) == {"rivals"} and len(read_board_years(one)) == len(years[1])
+
+
+def test_build_takes_the_rows_of_one_budget_alone(tmp_path):
+    write_board(board(row(0.6), row(0.7, budget="paper")), tmp_path / "both.csv")
+    assert run("build", tmp_path / "both.csv", "--budget", "paper", "--out", tmp_path / "one.csv").exit_code == 0
+    assert list(read_board(tmp_path / "one.csv")["budget"]) == ["paper"]
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (["--suite", "temporl"], "unknown suite 'temporl'; did you mean 'temporal'? The sources have: rivals"),
+        (["--suite", "temporal", "--suite", "static"], "unknown suite 'static'. The sources have: rivals, temporal"),
+        (["--suite", "rivals", "--budget", "paper"], "unknown budget 'paper'. The sources have: quick"),
+    ],
+)
+def test_a_suite_or_budget_that_no_source_has_is_an_error_that_lists_what_there_is(tmp_path, given, said):
+    write_board(board(row(suite="temporal", budget="paper"), row(suite="rivals", budget="quick")), tmp_path / "b.csv")
+    result = run("build", tmp_path / "b.csv", *given, "--out", tmp_path / "x.csv")
+    assert result.exit_code == 2 and said in result.stderr and not (tmp_path / "x.csv").exists()
 
 
 def test_a_bad_table_is_an_exit_code_of_three_and_one_paragraph(table):

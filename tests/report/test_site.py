@@ -56,12 +56,12 @@ def _read(page: Path) -> str:
 def test_every_link_of_every_page_leads_somewhere_within_the_site(tmp_path):
     site = _site(tmp_path, year_frame())
     pages = list(site.rglob("*.html"))
-    assert len(pages) == 3 + 1 + 6
+    assert len(pages) == 3 + 1 + 6 + 1
     for page in pages:
         links = _Links()
         links.feed(_read(page))
         assert len(links.ids) == len(set(links.ids)), page
-        assert links.scripts == 3
+        assert links.scripts == (0 if page.parent.name == "datasheets" else 3)
         for ref in links.refs:
             if ref.startswith("data:,"):
                 continue
@@ -177,8 +177,10 @@ def test_the_page_of_a_stream_shows_growth_classes_and_homophily_where_it_can_be
     text = _read(next((site / "streams").glob("dblp-easy-twin-*.html")))
     assert text.count('class="chart"') == 3 and text.count('class="chart wide"') == 1
     assert text.count('class="chart natural"') == 1
+    (sheet,) = (site / "datasheets").iterdir()
+    assert f'<a href="../datasheets/{sheet.name}">datasheet' in text and "Known problems" in _read(sheet)
     absent = _read(next((site / "streams").glob("nowhere-*.html")))
-    assert "is not available" in absent and absent.count('class="chart wide"') == 1
+    assert "is not available" in absent and "datasheets/" not in absent and absent.count('class="chart wide"') == 1
 
 
 def test_a_site_is_replaced_only_when_asked_and_then_as_a_whole(tmp_path):

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.core.errors import DataError, UsageError, quoted
 from lgl_bench.core.files import building, workspace
 from lgl_bench.core.registry import only_built_in
 from lgl_bench.grading.history import kept_plans
@@ -26,7 +26,7 @@ from lgl_bench.leaderboard.recompute import recompute
 from lgl_bench.leaderboard.table.names import BOARD_FILE, Fact
 from lgl_bench.leaderboard.table.text import as_text, read_text
 from lgl_bench.leaderboard.table.write import csv_text, refuse_existing
-from lgl_bench.plans.plan_file import read_plan
+from lgl_bench.plans.plan_file import Description, read_plan
 from lgl_bench.plans.rebuild import rebuild
 from lgl_bench.runs.records import dump_fit
 from lgl_bench.runs.store import RunStore
@@ -78,6 +78,7 @@ def submit(
     weights: bool = True,
     force: bool = False,
     data_dir: Path | None = None,
+    plan: str = "",
 ) -> Packed:
     """Packs a run folder.
 
@@ -91,6 +92,7 @@ def submit(
         force: Whether an older bundle is replaced.
         data_dir: Folder of the streams. If they are there the rows are made anew, as a reviewer makes them, and the
             bundle is verified before it is handed over.
+        plan: Which of the runs of the folder, by the name of its file in `plans/` or how that begins; else the last.
     """
     if refuse_submitter(submitter):
         raise UsageError(f"--submitter {ascii(submitter)}: {refuse_submitter(submitter)}")
@@ -98,7 +100,7 @@ def submit(
     _check_replaceable(to)
     try:
         with _delivered(to) as place:
-            packing = _Packing(RunStore(out), place, Scrubber(out), data_dir)
+            packing = _Packing(RunStore(out), place, Scrubber(out), data_dir, plan)
             notes = packing.fill(partial, weights, plugins, submitter)
             notes += check_bundle(place, packing.streams, data_dir)
     except OSError as error:
@@ -110,10 +112,10 @@ def submit(
 class _Packing:
     """A bundle in the making."""
 
-    def __init__(self, store: RunStore, place: Path, scrub: Scrubber, data_dir: Path | None) -> None:
-        self.store, self.place, self.scrub = store, place, scrub
+    def __init__(self, store: RunStore, place: Path, scrub: Scrubber, data_dir: Path | None, plan: str) -> None:
+        self.store, self.place, self.scrub, self.plan = store, place, scrub, plan
         self.files: dict[str, FileEntry] = {}
-        self.description = read_plan(store.folder)
+        self.description = _kept_plan(store, plan) if plan else read_plan(store.folder)
         self.streams = run_streams(self.description, data_dir)
 
     def fill(self, partial: bool, weights: bool, plugins: Sequence[Path], submitter: str) -> list[str]:
@@ -143,7 +145,8 @@ class _Packing:
             self._write(f"plugins/{_plugin_name(path)}.py", _source(path))
         manifest = BundleManifest(format=FORMAT, partial=bool(missing), submitter=submitter, files=self.files)
         self._write(MANIFEST, dump(manifest.model_dump()))
-        return missed(description, bool(plugins), weights, without) + left_out(self.store.folder)
+        others = [] if self.plan else left_out(self.store.folder)
+        return missed(description, bool(plugins), weights, without) + others
 
     def _graded(self, streams: dict[str, Stream]) -> tuple[Any, pd.DataFrame]:
         """The rows of the run, made from its answers as a reviewer makes them."""
@@ -214,6 +217,16 @@ class _Packing:
         if len(data) > limit:
             raise DataError(f"{name} holds {len(data):,} bytes; no reviewer reads more than {limit:,}")
         self.files[name] = FileEntry(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+
+
+def _kept_plan(store: RunStore, name: str) -> Description:
+    """One of the plans of a run folder, by its digest or how that begins."""
+    kept = {description.digest(): description for description in kept_plans(store)}
+    found = [description for digest, description in kept.items() if digest.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    there = "; ".join(f"{digest}: {one.suite.get('name')} on {', '.join(one.streams)}" for digest, one in kept.items())
+    raise UsageError(f"--plan {quoted(name)} is {len(found) or 'none'} of the plans of {store.folder}: {there}")
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.plans.plan_file import read_plan
 from lgl_bench.runs.records import FitRecord
 from lgl_bench.runs.store import RunStore, add_answers
 from lgl_bench.submissions.bundle.environment import Scrubber, environment
@@ -197,6 +198,14 @@ def test_a_folder_of_several_runs_gives_the_last_one_and_says_what_is_left_out(b
     assert any("only the rows of the last run are packed" in note and "msp on small" in note for note in packed.notes)
     with pytest.raises(DataError, match="one of several"):
         submit(out, tmp_path / "c", data_dir=tmp_path)
+    last = read_plan(out).digest()
+    (first,) = (path.stem for path in (out / "plans").iterdir() if path.stem != last)
+    packed = submit(out, tmp_path / "d", data_dir=base.data, plan=first[:12])
+    assert "msp" in set(pd.read_csv(tmp_path / "d" / "leaderboard.csv")["detector"])
+    assert not any("are packed" in note for note in packed.notes)
+    assert not verify(tmp_path / "d", base.data).differences
+    with pytest.raises(UsageError, match=f"is none of the plans .*{first}: .* on small"):
+        submit(out, tmp_path / "e", data_dir=base.data, plan="absent")
 
 
 def test_the_manifest_of_a_zip_is_plain_json(base, tmp_path):
