@@ -18,7 +18,8 @@ from lgl_bench.streams.catalogue import is_twin
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "README.md"
-BOARDS = ("static", "temporal")
+BOARDS = ("static", "static-quick", "temporal")
+"""A stream is shown from the first that has it."""
 START, END = "<!-- board: python docs/make_board.py -->", "<!-- end of board -->"
 
 
@@ -30,12 +31,21 @@ def page() -> str:
 
 def table() -> Iterator[str]:
     """Who leads on each real stream, by what, what it is not told apart from, and where the floor is."""
-    pooled = pool([open_board(ROOT / "leaderboard" / f"{name}.csv") for name in BOARDS])
+    yield "| stream | leads | on | ranked by | not told apart from it | the floor | above the floor | budget, seeds |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    found: dict[str, str] = {}
+    for name in BOARDS:
+        for stream, line in lines(ROOT / "leaderboard" / f"{name}.csv"):
+            found.setdefault(stream, line)
+    yield from (found[stream] for stream in sorted(found))
+
+
+def lines(board: Path) -> Iterator[tuple[str, str]]:
+    """Each real stream of a board with its line."""
+    pooled = pool([open_board(board)])
     rows = ranked(pooled.frame[~pooled.frame["stream"].map(is_twin)], None, pooled.runs, pooled.tester)
     rows = rows[rows["threshold"] == ""].reset_index(drop=True)
     rows = rows.join(short_names(rows).add_suffix("_short")).assign(metric=ranking_metrics(rows))
-    yield "| stream | leads | on | ranked by | not told apart from it | the floor | above the floor |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for (stream, _), group in rows.groupby(["stream", "group"]):
         words = group["standing"].map(word_of)
         best = group[words == BEST].iloc[0]
@@ -45,8 +55,10 @@ def table() -> Iterator[str]:
         above = int((methods[Fact.ABOVE_FLOOR] == YES).sum())
         role = " (floor)" if best[Fact.ABOVE_FLOOR] == IS_FLOOR else ""
         yield (
+            stream,
             f"| {stream} | {best['detector_short']}{role} | {best['backbone_short']} | {_figure(best)} "
-            f"| {alike} of {others} | {floor['detector_short']} {_value(floor)} | {above} of {len(methods)} |"
+            f"| {alike} of {others} | {floor['detector_short']} {_value(floor)} | {above} of {len(methods)} "
+            f"| {best['budget']}, {best[metric_column(best['metric'], 'n_seeds')]:.0f} |",
         )
 
 
