@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shlex
 from argparse import Namespace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
