@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.files import clear_leftovers, writing
 from lgl_bench.core.parquet import ColumnType, ParquetError, is_number, is_text, open_parquet, read_columns
-from lgl_bench.grading.forgetting import MATRIX_FILE
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEARS_FILE
 
@@ -31,8 +30,8 @@ _LEVEL = 19
 def beside(board: Path, file: str) -> Path:
     """Where a table of a board is.
 
-    >>> beside(Path("leaderboard/static.csv"), MATRIX_FILE).name
-    'static.matrix.parquet'
+    >>> beside(Path("leaderboard/static.csv"), DELAYS_FILE).name
+    'static.delays.parquet'
     """
     board = Path(board)
     return board.with_name(f"{board.name.removesuffix('.csv')}.{file}")
@@ -44,6 +43,8 @@ def files_beside(board: Path) -> list[Path]:
     >>> [path.name for path in files_beside(Path("static.csv"))]
     ['static.years.parquet', 'static.matrix.parquet', 'static.delays.parquet']
     """
+    from lgl_bench.grading.forgetting import MATRIX_FILE  # it grades, and loads torch
+
     return [beside(board, file) for file in (YEARS_FILE, MATRIX_FILE, DELAYS_FILE)]
 
 
