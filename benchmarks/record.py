@@ -24,7 +24,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.boards import BOARDS, PARITY, ROOT, Board, hours, read_boards, recorded
-from lgl_bench.grading.board_years import years_beside
+from lgl_bench.grading.beside import files_beside
 from lgl_bench.grading.history import kept_plans
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.table.read import read_board
@@ -126,13 +126,16 @@ def build_board(board: Board, verified: set[tuple[str, ...]], given: argparse.Na
     out = given.boards / f"{board.name}.csv"
     made = given.runs / "bundles" / out.name
     kept = ["--suite", board.suite, "--budget", board.budget, "--out", str(made), "--force"]
-    _lgl_bench(["leaderboard", "build", str(given.runs / board.folder), *kept])
+    _lgl_bench(["leaderboard", "build", str(given.runs / board.folder), *kept, *_data(given)])
     if unknown := keys(made) - verified:
         raise SystemExit(
             f"{board.name}: {len(unknown)} rows are of no run that was finished and verified; run it again"
         )
-    for path, place in ((made, out), (years_beside(made), years_beside(out))):
-        shutil.copyfile(path, place)
+    shutil.copyfile(made, out)
+    for path, place in zip(files_beside(made), files_beside(out), strict=True):
+        place.unlink(missing_ok=True)  # one that belongs to an older board
+        if path.is_file():
+            shutil.copyfile(path, place)
 
 
 def keys(board: Path) -> set[tuple[str, ...]]:

@@ -26,6 +26,7 @@ def leaderboard() -> None:
 @click.option("--out", type=click.Path(path_type=Path), default=BOARD_FILE, show_default=True, help="The CSV to write.")
 @click.option("--suite", "suites", multiple=True, help="Only rows of these suites; may be repeated.")
 @click.option("--budget", "budgets", multiple=True, help="Only rows of these budgets; may be repeated.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams, for delays of detection.")
 @click.option("--force", is_flag=True, help="Replace the CSV if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def build(
@@ -33,31 +34,46 @@ def build(
     out: Path,
     suites: tuple[str, ...],
     budgets: tuple[str, ...],
+    data_dir: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
     """Make one leaderboard from run folders and leaderboard CSVs.
 
-    Rows of a run folder are made anew from its years.parquet; nothing is trained or scored. The year rows that curves
-    are drawn from are written beside the CSV, as NAME.years.parquet.
+    Rows of a run folder are made anew from its years.parquet; nothing is trained or scored. What panels of the report
+    are drawn from is written beside the CSV: the year rows as NAME.years.parquet and, if there are any, every model on
+    every year as NAME.matrix.parquet and delays of detection as NAME.delays.parquet. Delays are read off the answers of
+    the best methods, and need the labels of the streams.
     """
-    from lgl_bench.grading.board_years import write_board_years, years_beside
-    from lgl_bench.leaderboard.boards import only_rows, open_board, pool, years_of
+    from lgl_bench.grading.beside import files_beside
+    from lgl_bench.grading.board_delays import write_board_delays
+    from lgl_bench.grading.board_matrix import write_board_matrix
+    from lgl_bench.grading.board_years import write_board_years
+    from lgl_bench.leaderboard.boards import matrices_of, only_rows, open_board, pool, years_of
+    from lgl_bench.leaderboard.delays import DelayReader, delays_of
     from lgl_bench.leaderboard.table.write import refuse_existing, write_board
 
-    refuse_existing(out, force)
-    refuse_existing(years_beside(out), force)
+    for path in (out, *files_beside(out)):
+        refuse_existing(path, force)
     boards = only_rows([open_board(path) for path in sources], "suite", suites)
     boards = only_rows(boards, "budget", budgets)
-    frame = pool(boards).frame.drop(columns="board")
-    years = years_of(boards)
+    pooled = pool(boards).frame
+    frame, reader = pooled.drop(columns="board"), DelayReader(data_dir)
+    years, matrices, delays = years_of(boards), matrices_of(boards), delays_of(boards, pooled, reader)
     write_board(frame, out, force=force)
-    beside = write_board_years(years, frame, out)
+    beside = {
+        "years": write_board_years(years, frame, out),
+        "matrix": write_board_matrix(matrices, frame, out),
+        "delays": write_board_delays(delays, frame, out),
+    }
+    for name, why in reader.reasons.items():
+        click.echo(f"lgl-bench: delays of detection on {name} are left out: {why}", err=True)
     if as_json:
         made = {"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))}
-        print_json({**made, "years": None if beside is None else str(beside)})
+        print_json({**made, **{name: None if path is None else str(path) for name, path in beside.items()}})
         return
-    click.echo(f"{out}: {len(frame):,} rows" + (f"; {beside}: their years" if beside else ""))
+    tables = [f"{path}: their {name}" for name, path in beside.items() if path is not None]
+    click.echo("; ".join([f"{out}: {len(frame):,} rows", *tables]))
 
 
 @leaderboard.command()

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
+from lgl_bench.grading.board_matrix import read_board_matrix, read_run_matrix
 from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.labels import Labels
 from lgl_bench.grading.row_key import KEY
@@ -82,6 +83,11 @@ def years_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:
     """The year rows of boards: those of run folders, and those beside a CSV."""
     found = [read_years(board.folder) if board.folder else read_board_years(Path(board.name)) for board in boards]
     return [years for years in found if years is not None]
+
+
+def matrices_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:
+    """Every model on every year: the matrices of run folders, and those beside a CSV."""
+    return [read_run_matrix(board.folder) if board.folder else read_board_matrix(Path(board.name)) for board in boards]
 
 
 @dataclass(frozen=True, slots=True)

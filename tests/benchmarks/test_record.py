@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shlex
 from argparse import Namespace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 from benchmarks import boards, record
 from lgl_bench.cli import main as lgl_bench
+from lgl_bench.grading.beside import files_beside
 from lgl_bench.grading.board_years import write_board_years
 from lgl_bench.leaderboard.table.write import write_board
 from lgl_bench.plans.suite import suites
@@ -97,6 +99,9 @@ def test_run_gives_one_command_after_the_other_and_passes_the_engine_on(calls, c
     assert capsys.readouterr().out.count(" min on ") == 2
 
 
+FILES = ["temporal.csv", *(path.name for path in files_beside(Path("temporal.csv")))]
+
+
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     """A run folder with three runs: a board is built from two of them, and the third is of a suite of its own."""
@@ -109,19 +114,24 @@ def folder(monkeypatch, tmp_path):
     monkeypatch.setattr(record, "kept_plans", lambda store: plans)
     monkeypatch.setattr(record, "keys", lambda path: {path.stem} if "-" in path.stem else {"temporal-a", "temporal-b"})
     (tmp_path / "bundles").mkdir()
-    for name in ("temporal.csv", "temporal.years.parquet"):
+    for name in FILES:
         (tmp_path / "bundles" / name).write_text(name)
     return plans
 
 
 def test_every_run_of_a_board_is_verified_before_it_is_written(calls, folder, tmp_path):
-    found, chosen = given("build", "temporal", "--runs", str(tmp_path), "--boards", str(tmp_path / "mine"))
+    places = ["--runs", str(tmp_path), "--boards", str(tmp_path / "mine"), "--data-dir", str(tmp_path / "data")]
+    found, chosen = given("build", "temporal", *places)
     record.build(chosen, found)
+    assert calls[4].endswith(f"--data-dir {tmp_path / 'data'}")
     assert [call.split()[1] for call in calls] == ["submit", "verify", "submit", "verify", "leaderboard"]
     assert "--plan a" in calls[0] and str(tmp_path / "bundles" / "temporal-b.zip") in calls[3]
     assert "--suite temporal --budget quick" in calls[4]
-    for name in ("temporal.csv", "temporal.years.parquet"):
+    for name in FILES:
         assert (tmp_path / "mine" / name).read_text() == name
+    (tmp_path / "bundles" / FILES[-1]).unlink()  # the board has none any more
+    record.build(chosen, found)
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == sorted(FILES[:-1])
 
 
 def test_a_board_with_a_row_that_was_not_verified_is_not_written(calls, folder, tmp_path, capsys):

@@ -35,7 +35,10 @@ def test_build_makes_one_table_of_runs_and_tables(tmp_path, table):
         "rows": 4,
         "streams": ["dblp-easy", "growing", "other"],
         "years": str(tmp_path / "all.years.parquet"),
+        "matrix": None,
+        "delays": None,
     }
+    assert "delays of detection on growing are left out: " in result.stderr
     assert len(read_board(tmp_path / "all.csv")) == 4
 
 

@@ -10,12 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lgl_bench.grading.beside import DELAYS_FILE, beside
 from lgl_bench.grading.board_years import CURVES, read_board_years
+from lgl_bench.grading.forgetting import MATRIX_FILE
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.build import board_rows
 from lgl_bench.leaderboard.table.names import Fact, metric_column
 from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.metrics import metrics
+from lgl_bench.report.data.rows import report_rows
+from lgl_bench.report.data.sources import read_sources
+from lgl_bench.report.panels.gallery import gallery
 from lgl_bench.streams.catalogue import is_twin, manifests, twin
 from lgl_bench.streams.checksum import stream_checksum
 from tests.support.blocks import ROOT
@@ -25,7 +30,13 @@ BOARDS = sorted((ROOT / "leaderboard").glob("*.csv"))
 PRINTED = sorted((ROOT / "leaderboard" / "published").glob("*.csv"))
 KNOWN = {"static", "temporal", "lifelong"}
 """Boards without year rows: made before there were any, and to be made again."""
+LARGEST = 300_000
+"""Bytes of the matrices or of the delays beside a board."""
 COUNTED = ("n_new", "failed_years", "failed_seeds")
+NOT_YET = "the boards with year rows, matrices and delays are not in leaderboard/ yet: take this mark away with them"
+"""Why the demand on the site is not made of today's boards."""
+TOO_FEW_STREAMS = {"critical"}
+"""Panels that no board of record can fill: ranks over streams take six real ones under one suite and budget."""
 SINGLE = 1e-6
 """Grades beside a board are in single precision."""
 
@@ -87,6 +98,24 @@ def test_every_row_is_made_again_from_its_year_rows(path):
     if years is None:
         pytest.skip("no year rows beside it: see the test before")
     assert list(_differences(read_board(path), board_rows(years))) == []
+
+
+@pytest.mark.skip(reason=NOT_YET)
+def test_every_panel_of_the_site_has_data_from_the_boards_alone(tmp_path):
+    sources = read_sources(BOARDS)
+    rows = [row for row in report_rows(sources, tmp_path) if not row.place.twin]
+    drawn = gallery(rows, sources, tmp_path)  # a data folder without any stream
+    assert {panel.name for panel in drawn} >= {"strategies", "year-grids", "delay"}
+    empty = {panel.name: panel.empty for panel in drawn if not panel.charts}
+    assert {name: why for name, why in empty.items() if name not in TOO_FEW_STREAMS} == {}
+    assert all("too few streams" in empty[name] for name in TOO_FEW_STREAMS), "take it out of TOO_FEW_STREAMS"
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda path: path.stem)
+def test_the_matrices_and_delays_beside_a_board_are_small(board):
+    for file in (MATRIX_FILE, DELAYS_FILE):
+        path = beside(board, file)
+        assert not path.is_file() or path.stat().st_size < LARGEST, path.name
 
 
 def test_a_row_that_does_not_follow_from_its_year_rows_is_noticed():

@@ -109,6 +109,12 @@ class ShownRow:
     over_base: OverBase | None = None
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """Its cells `KEY`, as texts."""
+        place = dict(zip(PLACE, self.place.values, strict=True))
+        return tuple(str(place[name] if name in place else getattr(self, name)) for name in KEY)
+
+    @property
     def method(self) -> tuple[str, ...]:
         """Backbone and the detector's names, whose parameters may differ from stream to stream; and the strategy."""
         both = self.backbone, without_values(self.detector)

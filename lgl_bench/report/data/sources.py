@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
+from lgl_bench.grading.board_delays import read_board_delays
+from lgl_bench.grading.board_matrix import read_board_matrix, read_run_matrix
 from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEARS_FILE, read_years
@@ -31,6 +33,8 @@ class ReportInput:
         plan: What was asked for last; None for a CSV.
         folder: Of the run; None for a CSV.
         notes: What the reader of the report should know about it.
+        matrix: Every model on every year, of the run folder or beside the CSV; empty if there is none.
+        delays: Delays of detection beside the CSV; empty for a run folder, which has the answers themselves.
     """
 
     name: str
@@ -39,6 +43,8 @@ class ReportInput:
     plan: Description | None = None
     folder: Path | None = None
     notes: tuple[str, ...] = ()
+    matrix: pd.DataFrame = field(default_factory=pd.DataFrame)
+    delays: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def read_sources(paths: Iterable[Path]) -> list[ReportInput]:
@@ -71,14 +77,16 @@ def _folder(folder: Path) -> ReportInput:
     else:
         board = completed(pd.DataFrame(), METRICS)
         notes.append(f"{folder.name}: the run has not ended, there is no {BOARD_FILE} yet")
-    return ReportInput(str(folder), board, _years(folder), plan, folder, tuple(notes))
+    return ReportInput(str(folder), board, _years(folder), plan, folder, tuple(notes), read_run_matrix(folder))
 
 
 def _file(path: Path) -> ReportInput:
     if not path.is_file():
         raise DataError(f"{path} does not exist; name a run folder or a leaderboard CSV")
     beside = read_board_years(path)
-    return ReportInput(str(path), read_tolerant(path, METRICS), pd.DataFrame() if beside is None else _texts(beside))
+    years = pd.DataFrame() if beside is None else _texts(beside)
+    board = read_tolerant(path, METRICS)
+    return ReportInput(str(path), board, years, matrix=read_board_matrix(path), delays=read_board_delays(path))
 
 
 def _years(folder: Path) -> pd.DataFrame:

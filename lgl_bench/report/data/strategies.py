@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from lgl_bench.core.grammar import plugin_name, without_values
-from lgl_bench.core.parquet import ParquetError, open_parquet
 from lgl_bench.core.references import FLOOR
 from lgl_bench.core.types import FloatArray
-from lgl_bench.grading.forgetting import MATRIX_FILE
-from lgl_bench.leaderboard.table.schema import PLACE
+from lgl_bench.grading.board_matrix import matrix_of
+from lgl_bench.grading.row_key import KEY
 from lgl_bench.report.data.rows import Place, ShownRow
 from lgl_bench.report.data.sources import ReportInput
 
@@ -23,7 +21,6 @@ ENDS = ("finetune", "joint")
 USUAL = "msp"
 """The detector that strategies are compared with, if every one of them has it."""
 _GRIDS = ("finetune", "replay", "full", "joint")
-_SAME = ("suite", "budget", "stream", "label_delay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,39 +80,21 @@ class YearGrid:
 
 def year_grids(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> list[YearGrid]:
     """The matrices of a few strategies on each place and backbone that has any."""
-    tables = [_matrix(source) for source in sources]
     found = []
     for group in strategy_rows(rows):
         named = [row for name in _GRIDS for row in group.rows if row.shown_strategy == name]
         for row in named or group.rows[: len(_GRIDS)]:
-            grid = _grid(row, group, tables[row.source])
+            grid = _grid(row, group, sources[row.source].matrix)
             if grid is not None:
                 found.append(grid)
     return found
 
 
-def _matrix(source: ReportInput) -> pd.DataFrame:
-    """The matrices of a run; none if there are none, or they cannot be read: the run's command makes them again."""
-    path = None if source.folder is None else source.folder / MATRIX_FILE
-    if path is None or not path.is_file():
-        return pd.DataFrame()
-    try:
-        found: pd.DataFrame = open_parquet(path, path.stat().st_size).read().to_pandas()
-    except (ParquetError, OSError, pa.ArrowException, ValueError):
-        return pd.DataFrame()
-    return found
-
-
 def _grid(row: ShownRow, group: StrategyRows, table: pd.DataFrame) -> YearGrid | None:
-    wanted = {**dict(zip(PLACE, row.place.values, strict=True)), "strategy": row.strategy, "head": row.head}
-    if not {*_SAME, "strategy", "head", "backbone", "trained_up_to", "evaluated_on", "accuracy"} <= {*table}:
+    own = matrix_of(table, dict(zip(KEY, row.key, strict=True)))
+    if not len(own):
         return None
-    # Matrices of older runs name the backbone without swept values.
-    named = row.backbone if (table["backbone"] == row.backbone).any() else plugin_name(row.backbone)
-    same = table["backbone"] == named
-    for name in (*_SAME, "strategy", "head"):
-        same &= table[name].astype(str) == str(wanted[name])
-    cells = table[same].pivot_table(index="trained_up_to", columns="evaluated_on", values="accuracy", aggfunc="mean")
+    cells = own.pivot_table(index="trained_up_to", columns="evaluated_on", values="accuracy", aggfunc="mean")
     if len(cells) < 2:
         return None
     trained, evaluated = (tuple(int(year) for year in axis) for axis in (cells.index, cells.columns))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 
-from lgl_bench.core.errors import LglBenchError
 from lgl_bench.core.grammar import without_values
-from lgl_bench.grading.labels import stream_labels
-from lgl_bench.report.data.delays import DelayReader, Delays, Found
+from lgl_bench.grading.board_delays import delays_of_row
+from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.delays import DelayReader, best_methods
 from lgl_bench.report.data.rows import Place, ShownRow
 from lgl_bench.report.data.sources import ReportInput
 from lgl_bench.report.data.tables import Table
@@ -18,8 +21,6 @@ from lgl_bench.report.panels.panel import Panel
 from lgl_bench.report.svg.charts import Chart, svg
 from lgl_bench.report.svg.elements import tag, text
 
-METHODS = 4
-"""Methods per place and kind: reading answers takes longer than everything else."""
 _TITLE, _NAME = "Delay of detection", "delay"
 _ABOUT = (
     "Years from the birth of a class until it is detected while still new. With a threshold, detected means that half "
@@ -31,48 +32,59 @@ _ABOUT = (
 )
 
 
+class Found(NamedTuple):
+    """A class with one seed: its delay, and the false-alarm rate of the same decisions."""
+
+    delay: float | None
+    false_alarms: float | None
+
+
+Delays: TypeAlias = dict[int, list[Found]]
+"""Per class, one entry per seed."""
+
+
 def delay_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput], data_dir: Path | None) -> Panel:
     """A grid per place: classes in the order of their birth against the best methods."""
     charts: list[Chart] = []
     table: list[tuple[object, ...]] = []
-    reasons: list[str] = []
+    reader = DelayReader(data_dir)
+    runs = [Run(one.folder, one.years) if one.folder is not None and len(one.years) else None for one in sources]
     for place in dict.fromkeys(row.place for row in rows):
-        here = [row for row in rows if row.place == place and row.rank is not None]
-        here = [row for row in here if row.curve is not None and row.curve.over_years and len(row.curve.at) > 1]
-        picked = [row for row in here if not row.threshold][:METHODS] + [row for row in here if row.threshold][:METHODS]
-        picked = [row for row in picked if sources[row.source].folder is not None]
-        if not picked:
-            continue
-        try:
-            labels = stream_labels(place.stream, place.checksum, data_dir)
-        except LglBenchError as error:
-            reasons.append(f"{place.label}: {error}")
-            continue
-        read = DelayReader(labels)
-        found = {row: read.delays(row, sources[row.source]) for row in picked}
-        born = {label: year for row in picked for label, year in read.born.get(row.source, {}).items()}
-        if born and any(found.values()):
+        found: dict[ShownRow, Delays] = {}
+        born: dict[int, int] = {}
+        for row in best_methods(row for row in rows if row.place == place):
+            run, beside = runs[row.source], sources[row.source].delays
+            read = reader.delays(run, row.key) if run is not None else delays_of_row(beside, row.key)
+            if len(read):
+                found[row] = _per_class(read)
+                born |= dict(zip(read["class"].tolist(), read["born"].tolist(), strict=True))
+        if found:
             charts.append(_grid(found, born, place))
             table += [
                 (
-                    place.label,
-                    row.strategy,
-                    row.backbone,
-                    row.detector,
-                    row.threshold,
-                    label,
-                    born.get(label),
+                    *(place.label, row.strategy, row.backbone, row.detector, row.threshold, label, born[label]),
                     *_cell(values),
                 )
                 for row, delays in found.items()
                 for label, values in delays.items()
             ]
     if not charts:
-        why = "; ".join(reasons) or "No answers over several years are available; a run folder has them, a CSV has not."
+        why = "; ".join(f"{name}: {reason}" for name, reason in reader.reasons.items())
+        why = why or (
+            "No answers over several years are available, and no delays beside a CSV; 'lgl-bench leaderboard build' "
+            "writes them there from a run folder."
+        )
         return Panel(_NAME, _TITLE, _ABOUT, empty=why)
     columns = ["place", "strategy", "backbone", "detector", "threshold", "class", "born"]
     columns += ["detected_share_of_seeds", "median_delay", "false_alarm_rate"]
     return Panel(_NAME, _TITLE, _ABOUT, tuple(charts), Table(columns, table), wide=True)
+
+
+def _per_class(read: pd.DataFrame) -> Delays:
+    found: Delays = defaultdict(list)
+    for label, *values in zip(read["class"], read["detection_delay"], read["false_alarm_rate"], strict=True):
+        found[int(label)].append(Found(*(None if pd.isna(value) else float(value) for value in values)))
+    return dict(found)
 
 
 def _cell(values: Sequence[Found]) -> tuple[float, float | None, float | None]:

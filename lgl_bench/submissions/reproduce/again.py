@@ -24,7 +24,7 @@ from lgl_bench.plans.rebuild import rebuild
 from lgl_bench.runs.options import Settings
 from lgl_bench.strategies import strategies
 from lgl_bench.streams.catalogue import load
-from lgl_bench.submissions.reproduce.pick import one_fold, only
+from lgl_bench.submissions.reproduce.pick import part_of
 from lgl_bench.thresholds import thresholds
 
 
@@ -74,9 +74,7 @@ def run_again(order: RunAgainOrder) -> None:
     folder = Path(order.data_dir)
     streams = {name: load(name, folder) for name in description.streams}
     whole, _ = rebuild(description, streams, str(folder))
-    plan = only(whole, order.detectors)
-    if order.fold:
-        plan = one_fold(plan, order.fold)
+    plan = part_of(whole, order.detectors, order.fold)
     _check_available(plan)
     settings = Settings(
         Path(order.out),

@@ -38,6 +38,12 @@ def only(plan: Plan, detectors: Sequence[str]) -> Plan:
     )
 
 
+def part_of(plan: Plan, detectors: Sequence[str], fold: str) -> Plan:
+    """The plan with the rows of these detectors and, if a fold is named, with that one alone."""
+    picked = only(plan, detectors)
+    return one_fold(picked, fold) if fold else picked
+
+
 def one_fold(plan: Plan, fold: str) -> Plan:
     """The first seed of a plan with one class left out, or with the years up to one; without thresholds.
 

@@ -32,7 +32,7 @@ from lgl_bench.submissions.reproduce.again import RunAgainOrder
 from lgl_bench.submissions.reproduce.compare import compare, compare_answers
 from lgl_bench.submissions.reproduce.isolate import OPEN, Sandbox, choose_sandbox, run_isolated
 from lgl_bench.submissions.reproduce.limits import Limits
-from lgl_bench.submissions.reproduce.pick import one_fold, only
+from lgl_bench.submissions.reproduce.pick import part_of
 from lgl_bench.submissions.verify.external import refuse_external
 from lgl_bench.submissions.verify.tables import EXACT
 from lgl_bench.submissions.verify.verify import verify_loaded
@@ -106,9 +106,7 @@ def reproduce(
     result = Reproduced(verified.frame, differences=list(verified.differences), notes=list(verified.notes))
     if result.differences:
         return result
-    plan = only(loaded.plan, detectors)
-    if fold:
-        plan = one_fold(plan, fold)
+    plan = part_of(loaded.plan, detectors, fold)
     result.notes += _versions(loaded.description.provenance, _computing(plan), tolerance)
     data = data_folder(data_dir).resolve()
     streams = [data / name for name in loaded.description.streams]
