@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -98,34 +99,41 @@ def reproduce(
     """
     _check_request(tolerance, plugins)
     limits = Limits(**_given(seconds=total_time_limit, memory=total_memory_limit))
-    with opened(path) as bundle:
-        loaded = load_bundle(bundle, data_dir)
-        refuse_external(loaded.plan)
-        verified = verify_loaded(loaded)
-        fields = bundle.json("plan.json")
-    result = Reproduced(verified.frame, differences=list(verified.differences), notes=list(verified.notes))
+    loaded, fields, result = _verified(path, data_dir)
     if result.differences:
         return result
     plan = part_of(loaded.plan, detectors, fold)
     result.notes += _versions(loaded.description.provenance, _computing(plan), tolerance)
     data = data_folder(data_dir).resolve()
     streams = [data / name for name in loaded.description.streams]
-    allowed = set(OPEN) if unsafe else {"network"} if allow_network else set()
+    allowed = set(OPEN if unsafe else ["network"] if allow_network else ())
     with temporary_folder("again") as made:
         folder = made.resolve()
         sandbox = choose_sandbox(folder, visible=streams, hidden=[path], allowed=allowed)
         result.notes += _warn_of(sandbox)
         out, copies = folder / "run", _copied(plugins, folder)
         asked = any(matrix_file(unit.key) in loaded.bundle for unit in plan.all_units)
-        where = str(data), str(out)
-        order = RunAgainOrder(fields, copies, list(detectors), *where, jobs, time_limit, memory_limit, asked, fold)
+        order = RunAgainOrder(
+            fields, copies, list(detectors), str(data), str(out), jobs, time_limit, memory_limit, asked, fold
+        )
         _run(sandbox, order, limits)
         result.differences += _compare_again(path, loaded, plan, out, tolerance, whole=not fold)
-    if fold:
-        result.fits = len(plan.all_units)
-    else:
-        _note_trust(result, plan, sandbox)
+    _note_trust(result, plan, sandbox, sample=bool(fold))
     return result
+
+
+def _verified(path: Path, data_dir: Path | None) -> tuple[LoadedBundle, dict[str, Any], Reproduced]:
+    """A bundle as it was opened, its plan.json, and what verifying it says."""
+    with opened(path) as bundle:
+        loaded = load_bundle(bundle, data_dir)
+        refuse_external(loaded.plan)
+        verified = verify_loaded(loaded)
+        fields = bundle.json("plan.json")
+    return (
+        loaded,
+        fields,
+        Reproduced(verified.frame, differences=list(verified.differences), notes=list(verified.notes)),
+    )
 
 
 def _computing(plan: Plan) -> set[str]:
@@ -157,8 +165,11 @@ def _compare_again(
         return comparing(replace(loaded, bundle=bundle), plan, out, tolerance)
 
 
-def _note_trust(result: Reproduced, plan: Plan, sandbox: Sandbox) -> None:
-    """Marks the rows that were run again, if they agree and could not have been copied."""
+def _note_trust(result: Reproduced, plan: Plan, sandbox: Sandbox, *, sample: bool) -> None:
+    """Marks the rows that were run again, if they agree and could not have been copied; of a sample none is whole."""
+    if sample:
+        result.fits = len(plan.all_units)
+        return
     again = result.frame["detector"].isin({row.detector for row in plan.rows})
     result.rows = int(again.sum())
     if not result.differences and "files" not in sandbox.open:
