@@ -126,7 +126,7 @@ def build_board(board: Board, verified: set[tuple[str, ...]], given: argparse.Na
     out = given.boards / f"{board.name}.csv"
     made = given.runs / "bundles" / out.name
     kept = ["--suite", board.suite, "--budget", board.budget, "--out", str(made), "--force"]
-    _lgl_bench(["leaderboard", "build", str(given.runs / board.folder), *kept, *_data(given)])
+    _lgl_bench(["leaderboard", "build", str(given.runs / board.folder), *kept])
     if unknown := keys(made) - verified:
         raise SystemExit(
             f"{board.name}: {len(unknown)} rows are of no run that was finished and verified; run it again"

@@ -17,6 +17,7 @@ from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.fingerprint import digest
 from lgl_bench.grading.answers import Reader
 from lgl_bench.grading.best import Best
+from lgl_bench.grading.board_delays import CLASSES_FILE
 from lgl_bench.grading.choices import Choices, decisions
 from lgl_bench.grading.forgetting import MATRIX_FILE
 from lgl_bench.grading.history import is_current, keep_plan, kept_plans, open_history
@@ -176,7 +177,7 @@ def write_graded(
     write_years(store, years)
     frame, drawn = graded_run(Run(store.folder, years), provenance(), history.by_checksum, keep=True)
     write_intervals(store.folder, drawn)
-    store.write_frame("classes.parquet", history.classes(store))
+    store.write_frame(CLASSES_FILE, history.classes(store))
     matrix = history.matrix(store)
     if len(matrix):
         store.write_frame(MATRIX_FILE, matrix)

@@ -26,7 +26,6 @@ def leaderboard() -> None:
 @click.option("--out", type=click.Path(path_type=Path), default=BOARD_FILE, show_default=True, help="The CSV to write.")
 @click.option("--suite", "suites", multiple=True, help="Only rows of these suites; may be repeated.")
 @click.option("--budget", "budgets", multiple=True, help="Only rows of these budgets; may be repeated.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the streams, for delays of detection.")
 @click.option("--force", is_flag=True, help="Replace the CSV if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def build(
@@ -34,7 +33,6 @@ def build(
     out: Path,
     suites: tuple[str, ...],
     budgets: tuple[str, ...],
-    data_dir: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -42,32 +40,27 @@ def build(
 
     Rows of a run folder are made anew from its years.parquet; nothing is trained or scored. What panels of the report
     are drawn from is written beside the CSV: the year rows as NAME.years.parquet and, if there are any, every model on
-    every year as NAME.matrix.parquet and delays of detection as NAME.delays.parquet. Delays are read off the answers of
-    the best methods, and need the labels of the streams.
+    every year as NAME.matrix.parquet and delays of detection as NAME.delays.parquet.
     """
     from lgl_bench.grading.beside import files_beside
     from lgl_bench.grading.board_delays import write_board_delays
     from lgl_bench.grading.board_matrix import write_board_matrix
     from lgl_bench.grading.board_years import write_board_years
-    from lgl_bench.leaderboard.boards import matrices_of, only_rows, open_board, pool, years_of
-    from lgl_bench.leaderboard.delays import DelayReader, delays_of
+    from lgl_bench.leaderboard.boards import delays_of, matrices_of, only_rows, open_board, pool, years_of
     from lgl_bench.leaderboard.table.write import refuse_existing, write_board
 
     for path in (out, *files_beside(out)):
         refuse_existing(path, force)
     boards = only_rows([open_board(path) for path in sources], "suite", suites)
     boards = only_rows(boards, "budget", budgets)
-    pooled = pool(boards).frame
-    frame, reader = pooled.drop(columns="board"), DelayReader(data_dir)
-    years, matrices, delays = years_of(boards), matrices_of(boards), delays_of(boards, pooled, reader)
+    frame = pool(boards).frame.drop(columns="board")
+    years, matrices, delays = years_of(boards), matrices_of(boards), delays_of(boards)
     write_board(frame, out, force=force)
     beside = {
         "years": write_board_years(years, frame, out),
         "matrix": write_board_matrix(matrices, frame, out),
         "delays": write_board_delays(delays, frame, out),
     }
-    for name, why in reader.reasons.items():
-        click.echo(f"lgl-bench: delays of detection on {name} are left out: {why}", err=True)
     if as_json:
         made = {"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))}
         print_json({**made, **{name: None if path is None else str(path) for name, path in beside.items()}})

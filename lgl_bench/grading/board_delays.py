@@ -1,6 +1,6 @@
-"""Delays of detection as a table, and as `NAME.delays.parquet` beside a board: a row per method, seed and class.
+"""Delays of detection, a row per method, seed and class: of a run folder, and as `NAME.delays.parquet` beside a board.
 
-Its columns are called as those of `classes.parquet`, which `emerging.py` makes; the cells of the key are texts.
+A run keeps them in `classes.parquet`, which `emerging.py` makes.
 """
 
 from __future__ import annotations
@@ -9,26 +9,32 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
+from lgl_bench.core.parquet import ParquetError, open_parquet
 from lgl_bench.grading.beside import DELAYS_FILE, NUMBER, TEXT, beside, read_beside, rows_of_board, write_beside
 from lgl_bench.grading.row_key import KEY
 
+CLASSES_FILE = "classes.parquet"
 MEASURED = ("seed", "class", "born", "detection_delay", "false_alarm_rate")
 """Beside the key: a class that emerges, and the year of its birth; no delay if it is not detected while it is new."""
+_TYPES = {**dict.fromkeys(KEY, TEXT), **dict.fromkeys(MEASURED, NUMBER)}
 
 
-def delay_table(key: Sequence[str], rows: Iterable[tuple[int, int, int, float | None, float | None]]) -> pd.DataFrame:
-    """The delays of one row of a board.
-
-    Args:
-        key: Its cells `KEY`, as texts.
-        rows: What `MEASURED` names.
-    """
-    found = pd.DataFrame(list(rows), columns=list(MEASURED))
-    found = found.astype({"detection_delay": float, "false_alarm_rate": float})
-    for at, (name, cell) in enumerate(zip(KEY, key, strict=True)):
-        found.insert(at, name, cell)
-    return found
+def read_run_delays(folder: Path) -> pd.DataFrame:
+    """The delays of a run; none if there are none, or they cannot be read: the run's command makes them again."""
+    path = Path(folder) / CLASSES_FILE
+    nothing = pd.DataFrame(columns=list(_TYPES))
+    if not path.is_file():
+        return nothing
+    try:
+        found: pd.DataFrame = open_parquet(path, path.stat().st_size).read().to_pandas()
+    except (ParquetError, OSError, pa.ArrowException, ValueError):
+        return nothing
+    if not set(_TYPES) <= set(found):
+        return nothing
+    found = found[list(_TYPES)].astype({"detection_delay": float, "false_alarm_rate": float})
+    return found.astype(dict.fromkeys(KEY, str))
 
 
 def delays_of_row(table: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
@@ -45,8 +51,7 @@ def read_board_delays(board: Path) -> pd.DataFrame:
     Raises:
         DataError: The file is damaged.
     """
-    types = {**dict.fromkeys(KEY, TEXT), **dict.fromkeys(MEASURED, NUMBER)}
-    return read_beside(beside(board, DELAYS_FILE), types)
+    return read_beside(beside(board, DELAYS_FILE), _TYPES)
 
 
 def write_board_delays(parts: Iterable[pd.DataFrame], rows: pd.DataFrame, board: Path) -> Path | None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UnknownNameError, UsageError
+from lgl_bench.grading.board_delays import read_board_delays, read_run_delays
 from lgl_bench.grading.board_matrix import read_board_matrix, read_run_matrix
 from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.labels import Labels
@@ -88,6 +89,11 @@ def years_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:
 def matrices_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:
     """Every model on every year: the matrices of run folders, and those beside a CSV."""
     return [read_run_matrix(board.folder) if board.folder else read_board_matrix(Path(board.name)) for board in boards]
+
+
+def delays_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:
+    """Delays of detection: those of run folders, and those beside a CSV."""
+    return [read_run_delays(board.folder) if board.folder else read_board_delays(Path(board.name)) for board in boards]
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def paper_figures(
         import matplotlib
     except ImportError as error:
         raise UsageError("--figures needs matplotlib; install it with: pip install 'lgl-bench[report]'") from error
-    panels = gallery(rows, sources, data_dir)
+    panels = gallery(rows, sources)
     left_out = {panel.kind: panel.empty for panel in panels if panel.empty}
     for facts in _facts(rows, data_dir):
         found = stream_panels(facts, facts.name)

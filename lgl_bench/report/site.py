@@ -140,7 +140,7 @@ class _Site:
         write_table(rows_table(self.rows), self.folder / "data" / BOARD_FILE)
 
     def _figures(self) -> None:
-        panels = gallery(self.rows, self.sources, self.data_dir)
+        panels = gallery(self.rows, self.sources)
         self._page("figures.html", "figures.html", title="Figures", panels=self._written(panels))
 
     def _paper(self, report: PaperReport) -> None:

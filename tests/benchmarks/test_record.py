@@ -123,7 +123,7 @@ def test_every_run_of_a_board_is_verified_before_it_is_written(calls, folder, tm
     places = ["--runs", str(tmp_path), "--boards", str(tmp_path / "mine"), "--data-dir", str(tmp_path / "data")]
     found, chosen = given("build", "temporal", *places)
     record.build(chosen, found)
-    assert calls[4].endswith(f"--data-dir {tmp_path / 'data'}")
+    assert calls[0].endswith(f"--data-dir {tmp_path / 'data'}")
     assert [call.split()[1] for call in calls] == ["submit", "verify", "submit", "verify", "leaderboard"]
     assert "--plan a" in calls[0] and str(tmp_path / "bundles" / "temporal-b.zip") in calls[3]
     assert "--suite temporal --budget quick" in calls[4]

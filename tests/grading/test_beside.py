@@ -12,10 +12,9 @@ from lgl_bench.cli import main
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.files import remove
 from lgl_bench.grading.beside import DELAYS_FILE, beside, files_beside
-from lgl_bench.grading.board_delays import read_board_delays
+from lgl_bench.grading.board_delays import CLASSES_FILE
 from lgl_bench.grading.board_matrix import read_board_matrix, write_board_matrix
 from lgl_bench.grading.forgetting import MATRIX_FILE
-from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.report.data.rows import report_rows
 from lgl_bench.report.data.sources import read_sources
@@ -34,7 +33,7 @@ def panels(path, data):
     """The two panels that are not drawn from a CSV and its years."""
     sources = read_sources([path])
     rows = report_rows(sources, data)
-    return delay_panel(rows, sources, data), year_grid_panel(rows, sources)
+    return delay_panel(rows, sources), year_grid_panel(rows, sources)
 
 
 def test_without_its_run_folder_and_stream_a_board_shows_the_same_delays_and_matrices(
@@ -44,16 +43,9 @@ def test_without_its_run_folder_and_stream_a_board_shows_the_same_delays_and_mat
     carry_out(settings=Settings(out, offline=True, matrix=True), **axes)
     of_run = panels(out, data)
     board, again = tmp_path / "mine.csv", tmp_path / "again.csv"
-    done = build(out, "--out", board, "--data-dir", data)
-    assert done.exit_code == 0 and "left out" not in done.stderr, done.output
+    done = build(out, "--out", board)
+    assert done.exit_code == 0, done.output
     assert "mine.matrix.parquet: their matrix; " in done.stdout and "mine.delays.parquet: their delays" in done.stdout
-    # Answers are asked for what a run keeps in classes.parquet too.
-    classes = pd.read_parquet(out / "classes.parquet").astype(dict.fromkeys(KEY, str))
-    both = read_board_delays(board).merge(classes, on=[*KEY, "seed", "class"], suffixes=("", "_kept"))
-    assert 0 < len(both) == len(read_board_delays(board))
-    for name in ("born", "detection_delay", "false_alarm_rate"):
-        assert both[name].tolist() == pytest.approx(both[f"{name}_kept"].tolist(), nan_ok=True)
-
     remove(out)
     shutil.rmtree(data)
     assert build(board, "--out", again).exit_code == 0  # from a CSV they are taken over
@@ -65,16 +57,19 @@ def test_without_its_run_folder_and_stream_a_board_shows_the_same_delays_and_mat
                 assert list(b) == [pytest.approx(cell) if isinstance(cell, float) else cell for cell in a]
 
 
-def test_a_board_whose_streams_are_not_there_is_made_without_delays_and_says_so(engines, carry_out, out, tmp_path):
+@pytest.mark.parametrize("kept", [None, b"no parquet"])
+def test_a_run_whose_delays_are_gone_or_damaged_makes_a_board_without_them(engines, carry_out, out, tmp_path, kept):
     carry_out(detectors=["msp"], thresholds=["none"])
+    (out / CLASSES_FILE).unlink()
+    if kept is not None:
+        (out / CLASSES_FILE).write_bytes(kept)
     board = tmp_path / "mine.csv"
     beside(board, DELAYS_FILE).write_bytes(b"of an older board")
-    done = build(out, "--out", board, "--data-dir", tmp_path / "nothing", "--force")
-    assert done.exit_code == 0 and "delays of detection on small are left out: " in done.stderr
+    assert build(out, "--out", board, "--force").exit_code == 0
     assert len(read_board(board)) and not beside(board, DELAYS_FILE).exists()
-    sources = read_sources([board])
-    empty = delay_panel(report_rows(sources), sources, None).empty
-    assert "no delays beside a CSV" in empty
+    for path in (board, out):
+        sources = read_sources([path])
+        assert "no delays are beside a CSV" in delay_panel(report_rows(sources), sources).empty
 
 
 def test_only_matrices_of_rows_of_the_board_are_beside_it_in_a_few_bytes(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from lgl_bench.core.errors import DataError, UsageError
-from lgl_bench.grading.board_delays import read_board_delays
+from lgl_bench.grading.board_delays import read_board_delays, read_run_delays
 from lgl_bench.grading.board_matrix import read_board_matrix, read_run_matrix
 from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.row_key import KEY
@@ -34,7 +34,7 @@ class ReportInput:
         folder: Of the run; None for a CSV.
         notes: What the reader of the report should know about it.
         matrix: Every model on every year, of the run folder or beside the CSV; empty if there is none.
-        delays: Delays of detection beside the CSV; empty for a run folder, which has the answers themselves.
+        delays: Delays of detection, of the run folder or beside the CSV; empty if there are none.
     """
 
     name: str
@@ -77,7 +77,8 @@ def _folder(folder: Path) -> ReportInput:
     else:
         board = completed(pd.DataFrame(), METRICS)
         notes.append(f"{folder.name}: the run has not ended, there is no {BOARD_FILE} yet")
-    return ReportInput(str(folder), board, _years(folder), plan, folder, tuple(notes), read_run_matrix(folder))
+    drawn = read_run_matrix(folder), read_run_delays(folder)
+    return ReportInput(str(folder), board, _years(folder), plan, folder, tuple(notes), *drawn)
 
 
 def _file(path: Path) -> ReportInput:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,8 +11,6 @@ import pandas as pd
 
 from lgl_bench.core.grammar import without_values
 from lgl_bench.grading.board_delays import delays_of_row
-from lgl_bench.leaderboard.compare.answers import Run
-from lgl_bench.leaderboard.delays import DelayReader, best_methods
 from lgl_bench.report.data.rows import Place, ShownRow
 from lgl_bench.report.data.sources import ReportInput
 from lgl_bench.report.data.tables import Table
@@ -21,6 +18,8 @@ from lgl_bench.report.panels.panel import Panel
 from lgl_bench.report.svg.charts import Chart, svg
 from lgl_bench.report.svg.elements import tag, text
 
+METHODS = 4
+"""Methods per place and kind."""
 _TITLE, _NAME = "Delay of detection", "delay"
 _ABOUT = (
     "Years from the birth of a class until it is detected while still new. With a threshold, detected means that half "
@@ -43,18 +42,26 @@ Delays: TypeAlias = dict[int, list[Found]]
 """Per class, one entry per seed."""
 
 
-def delay_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput], data_dir: Path | None) -> Panel:
+def best_methods(rows: Iterable[ShownRow]) -> list[ShownRow]:
+    """The rows of a place whose delays are shown: the best without a threshold, then the best with one.
+
+    Of rows with the same rank the key decides, so that a run folder and a board made from it show the same.
+    """
+    given = list(rows)
+    places = sorted((row.rank, row.key, at) for at, row in enumerate(given) if row.rank is not None)
+    best = [given[at] for *_, at in places]
+    return [*[row for row in best if not row.threshold][:METHODS], *[row for row in best if row.threshold][:METHODS]]
+
+
+def delay_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> Panel:
     """A grid per place: classes in the order of their birth against the best methods."""
     charts: list[Chart] = []
     table: list[tuple[object, ...]] = []
-    reader = DelayReader(data_dir)
-    runs = [Run(one.folder, one.years) if one.folder is not None and len(one.years) else None for one in sources]
     for place in dict.fromkeys(row.place for row in rows):
         found: dict[ShownRow, Delays] = {}
         born: dict[int, int] = {}
         for row in best_methods(row for row in rows if row.place == place):
-            run, beside = runs[row.source], sources[row.source].delays
-            read = reader.delays(run, row.key) if run is not None else delays_of_row(beside, row.key)
+            read = delays_of_row(sources[row.source].delays, row.key)
             if len(read):
                 found[row] = _per_class(read)
                 born |= dict(zip(read["class"].tolist(), read["born"].tolist(), strict=True))
@@ -69,10 +76,9 @@ def delay_panel(rows: Sequence[ShownRow], sources: Sequence[ReportInput], data_d
                 for label, values in delays.items()
             ]
     if not charts:
-        why = "; ".join(f"{name}: {reason}" for name, reason in reader.reasons.items())
-        why = why or (
-            "No answers over several years are available, and no delays beside a CSV; 'lgl-bench leaderboard build' "
-            "writes them there from a run folder."
+        why = (
+            "No run over several years is here, and no delays are beside a CSV; 'lgl-bench leaderboard build' writes "
+            "them there from a run folder."
         )
         return Panel(_NAME, _TITLE, _ABOUT, empty=why)
     columns = ["place", "strategy", "backbone", "detector", "threshold", "class", "born"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from lgl_bench.report.data.rows import ShownRow
 from lgl_bench.report.data.sources import ReportInput
@@ -19,7 +18,7 @@ from lgl_bench.report.panels.strategies import strategy_curves_panel, strategy_p
 from lgl_bench.report.panels.sweeps import alpha_panel, sensitivity_panel
 
 
-def gallery(rows: Sequence[ShownRow], sources: Sequence[ReportInput], data_dir: Path | None) -> list[Panel]:
+def gallery(rows: Sequence[ShownRow], sources: Sequence[ReportInput]) -> list[Panel]:
     """All panels of a report; what cannot be drawn says why."""
     strategies = []
     if any(row.shown_strategy for row in rows):
@@ -33,6 +32,6 @@ def gallery(rows: Sequence[ShownRow], sources: Sequence[ReportInput], data_dir: 
         *strategies,
         alpha_panel(rows),
         sensitivity_panel(rows),
-        delay_panel(rows, sources, data_dir),
+        delay_panel(rows, sources),
         critical_panel(rows),
     ]
