@@ -28,13 +28,9 @@ from tests.support.report_boards import board_of, year_frame
 
 BOARDS = sorted((ROOT / "leaderboard").glob("*.csv"))
 PRINTED = sorted((ROOT / "leaderboard" / "published").glob("*.csv"))
-KNOWN = {"static", "temporal", "lifelong"}
-"""Boards without year rows: made before there were any, and to be made again."""
 LARGEST = 300_000
 """Bytes of the matrices or of the delays beside a board."""
 COUNTED = ("n_new", "failed_years", "failed_seeds")
-NOT_YET = "the boards with year rows, matrices and delays are not in leaderboard/ yet: take this mark away with them"
-"""Why the demand on the site is not made of today's boards."""
 TOO_FEW_STREAMS = {"critical"}
 """Panels that no board of record can fill: ranks over streams take six real ones under one suite and budget."""
 SINGLE = 1e-6
@@ -85,26 +81,20 @@ def test_every_row_has_the_checksum_that_its_stream_must_have(path):
 
 @pytest.mark.parametrize("path", BOARDS, ids=lambda path: path.stem)
 def test_a_board_has_its_year_rows_beside_it(path):
-    years = read_board_years(path)
-    if path.stem in KNOWN:
-        assert years is None, f"{path.stem} has year rows now: take it out of KNOWN"
-        pytest.xfail("made before year rows were written beside a board")
-    assert years is not None, f"make it again: python -m benchmarks.record run {path.stem}"
+    assert read_board_years(path) is not None, f"make it again: python -m benchmarks.record run {path.stem}"
 
 
 @pytest.mark.parametrize("path", BOARDS, ids=lambda path: path.stem)
 def test_every_row_is_made_again_from_its_year_rows(path):
     years = read_board_years(path)
-    if years is None:
-        pytest.skip("no year rows beside it: see the test before")
+    assert years is not None
     assert list(_differences(read_board(path), board_rows(years))) == []
 
 
-@pytest.mark.skip(reason=NOT_YET)
 def test_every_panel_of_the_site_has_data_from_the_boards_alone(tmp_path):
     sources = read_sources(BOARDS)
     rows = [row for row in report_rows(sources, tmp_path) if not row.place.twin]
-    drawn = gallery(rows, sources, tmp_path)  # a data folder without any stream
+    drawn = gallery(rows, sources)
     assert {panel.name for panel in drawn} >= {"strategies", "year-grids", "delay"}
     empty = {panel.name: panel.empty for panel in drawn if not panel.charts}
     assert {name: why for name, why in empty.items() if name not in TOO_FEW_STREAMS} == {}
