@@ -10,7 +10,7 @@ import pytest
 from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
-STREAMS = ("cora", "citeseer", "pubmed", "acl-anthology", "arxiv-structure")
+STREAMS = ("cora", "citeseer", "pubmed", "acl-anthology", "arxiv-structure", "pubmed-temporal")
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/differences.md", "docs/parity.md"])
