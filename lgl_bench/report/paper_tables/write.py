@@ -68,7 +68,8 @@ def _page(report: PaperReport, command: str) -> str:
         command=command,
         has_paper=False,
         style=assets["site.css"],
-        scripts=[assets["scheme.js"], assets["site.js"]],
+        first_script=assets["scheme.js"],
+        last_script=assets["site.js"],
         **values,
     )
     return str(page)
