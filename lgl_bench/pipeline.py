@@ -16,10 +16,10 @@ import pandas as pd
 from lgl_bench.core.errors import DataError, UsageError
 from lgl_bench.core.fingerprint import digest
 from lgl_bench.grading.answers import Reader
+from lgl_bench.grading.beside import MATRIX_FILE
 from lgl_bench.grading.best import Best
 from lgl_bench.grading.board_delays import CLASSES_FILE
 from lgl_bench.grading.choices import Choices, decisions
-from lgl_bench.grading.forgetting import MATRIX_FILE
 from lgl_bench.grading.history import is_current, keep_plan, kept_plans, open_history
 from lgl_bench.grading.year_table import write_years
 from lgl_bench.grading.years import year_rows

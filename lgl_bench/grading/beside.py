@@ -21,7 +21,7 @@ from lgl_bench.core.parquet import ColumnType, ParquetError, is_number, is_text,
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEARS_FILE
 
-DELAYS_FILE = "delays.parquet"
+MATRIX_FILE, DELAYS_FILE = "matrix.parquet", "delays.parquet"
 REMEDY = "remove it, or make the board anew from its run folders"
 TEXT, NUMBER = ColumnType("text", is_text), ColumnType("a number", is_number)
 _LEVEL = 19
@@ -43,8 +43,6 @@ def files_beside(board: Path) -> list[Path]:
     >>> [path.name for path in files_beside(Path("static.csv"))]
     ['static.years.parquet', 'static.matrix.parquet', 'static.delays.parquet']
     """
-    from lgl_bench.grading.forgetting import MATRIX_FILE  # it grades, and loads torch
-
     return [beside(board, file) for file in (YEARS_FILE, MATRIX_FILE, DELAYS_FILE)]
 
 
@@ -99,6 +97,16 @@ def read_beside(path: Path, wanted: Mapping[str, ColumnType]) -> pd.DataFrame:
     except (ParquetError, OSError) as error:
         raise DataError(f"{path} {error}; {REMEDY}") from error
     return doubles(table.to_pandas())
+
+
+def read_of_run(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """Such a table in a run folder; empty if it is not there or cannot be read: the run's command makes it again."""
+    names = list(columns)
+    try:
+        found: pd.DataFrame = open_parquet(path, path.stat().st_size).read().to_pandas()
+    except (ParquetError, OSError, pa.ArrowException, ValueError):
+        return pd.DataFrame(columns=names)
+    return found[names] if set(names) <= set(found) else pd.DataFrame(columns=names)
 
 
 def doubles(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,10 +9,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
-from lgl_bench.core.parquet import ParquetError, open_parquet
-from lgl_bench.grading.beside import DELAYS_FILE, NUMBER, TEXT, beside, read_beside, rows_of_board, write_beside
+from lgl_bench.grading.beside import (
+    DELAYS_FILE,
+    NUMBER,
+    TEXT,
+    beside,
+    read_beside,
+    read_of_run,
+    rows_of_board,
+    write_beside,
+)
 from lgl_bench.grading.row_key import KEY
 
 CLASSES_FILE = "classes.parquet"
@@ -23,18 +30,8 @@ _TYPES = {**dict.fromkeys(KEY, TEXT), **dict.fromkeys(MEASURED, NUMBER)}
 
 def read_run_delays(folder: Path) -> pd.DataFrame:
     """The delays of a run; none if there are none, or they cannot be read: the run's command makes them again."""
-    path = Path(folder) / CLASSES_FILE
-    nothing = pd.DataFrame(columns=list(_TYPES))
-    if not path.is_file():
-        return nothing
-    try:
-        found: pd.DataFrame = open_parquet(path, path.stat().st_size).read().to_pandas()
-    except (ParquetError, OSError, pa.ArrowException, ValueError):
-        return nothing
-    if not set(_TYPES) <= set(found):
-        return nothing
-    found = found[list(_TYPES)].astype({"detection_delay": float, "false_alarm_rate": float})
-    return found.astype(dict.fromkeys(KEY, str))
+    found = read_of_run(Path(folder) / CLASSES_FILE, _TYPES)
+    return found.astype({"detection_delay": float, "false_alarm_rate": float, **dict.fromkeys(KEY, str)})
 
 
 def delays_of_row(table: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
 from lgl_bench.core.grammar import plugin_name
-from lgl_bench.core.parquet import ParquetError, open_parquet
-from lgl_bench.grading.beside import NUMBER, TEXT, beside, read_beside, write_beside
+from lgl_bench.grading.beside import MATRIX_FILE, NUMBER, TEXT, beside, read_beside, read_of_run, write_beside
 
 MODEL = ("suite", "budget", "stream", "label_delay", "strategy", "backbone", "head")
 """The columns of a row's key that say which matrix is that of its models."""
@@ -20,14 +18,7 @@ _TYPES = {**dict.fromkeys(MODEL, TEXT), **dict.fromkeys(("label_delay", *_CELLS)
 
 def read_run_matrix(folder: Path) -> pd.DataFrame:
     """The matrices of a run; none if there are none, or they cannot be read: the run's command makes them again."""
-    path = Path(folder) / _file_name()
-    if not path.is_file():
-        return pd.DataFrame()
-    try:
-        found: pd.DataFrame = open_parquet(path, path.stat().st_size).read().to_pandas()
-    except (ParquetError, OSError, pa.ArrowException, ValueError):
-        return pd.DataFrame()
-    return found
+    return read_of_run(Path(folder) / MATRIX_FILE, _TYPES)
 
 
 def read_board_matrix(board: Path) -> pd.DataFrame:
@@ -36,7 +27,7 @@ def read_board_matrix(board: Path) -> pd.DataFrame:
     Raises:
         DataError: The file is damaged.
     """
-    return read_beside(beside(board, _file_name()), _TYPES)
+    return read_beside(beside(board, MATRIX_FILE), _TYPES)
 
 
 def write_board_matrix(parts: Iterable[pd.DataFrame], rows: pd.DataFrame, board: Path) -> Path | None:
@@ -55,13 +46,7 @@ def write_board_matrix(parts: Iterable[pd.DataFrame], rows: pd.DataFrame, board:
     """
     models = rows[list(MODEL)].astype(str).drop_duplicates().to_dict("records")
     found = [matrix_of(table, {str(name): cell for name, cell in model.items()}) for table in parts for model in models]
-    return write_beside(found, beside(board, _file_name()))
-
-
-def _file_name() -> str:
-    from lgl_bench.grading.forgetting import MATRIX_FILE  # it grades, and loads torch
-
-    return MATRIX_FILE
+    return write_beside(found, beside(board, MATRIX_FILE))
 
 
 def matrix_of(table: pd.DataFrame, row: Mapping[str, object]) -> pd.DataFrame:

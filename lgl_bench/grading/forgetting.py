@@ -15,8 +15,6 @@ from lgl_bench.metrics.year_matrix import accuracies
 from lgl_bench.plans.fits import ChainSpec
 from lgl_bench.plans.plan import Plan
 
-MATRIX_FILE = "matrix.parquet"
-
 
 def matrix_rows(plan: Plan, reader: Reader) -> pd.DataFrame:
     """One row for each chain, model and year, with the accuracy over the classes that the model knows.

@@ -11,10 +11,9 @@ from click.testing import CliRunner
 from lgl_bench.cli import main
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.files import remove
-from lgl_bench.grading.beside import DELAYS_FILE, beside, files_beside
+from lgl_bench.grading.beside import DELAYS_FILE, MATRIX_FILE, beside, files_beside
 from lgl_bench.grading.board_delays import CLASSES_FILE
 from lgl_bench.grading.board_matrix import read_board_matrix, write_board_matrix
-from lgl_bench.grading.forgetting import MATRIX_FILE
 from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.report.data.rows import report_rows
 from lgl_bench.report.data.sources import read_sources

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lgl_bench.grading.beside import DELAYS_FILE, beside
+from lgl_bench.grading.beside import DELAYS_FILE, MATRIX_FILE, beside
 from lgl_bench.grading.board_years import CURVES, read_board_years
-from lgl_bench.grading.forgetting import MATRIX_FILE
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.build import board_rows
 from lgl_bench.leaderboard.table.names import Fact, metric_column
