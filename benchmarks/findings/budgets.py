@@ -45,7 +45,7 @@ def section(tables: Tables) -> Section:
         reason = NO_BOARD.format(missing[0]) if missing else f"`{PAPER}` and `{QUICK}` are of one budget."
         return Section(QUESTION, answer(measured, None), _sure(measured, None), [*lines, reason, ""])
     rows = both(quick, paper)
-    streams = orders(rows, paper, tables.tested())
+    streams = orders(rows, paper, tables.tested)
     lines += [_BOARDS.format(quick=QUICK, paper=PAPER)]
     lines += [*_made(quick, paper), *_orders(streams), "Rows whose place changes most:", "", *_movers(rows)]
     return Section(QUESTION, answer(measured, streams), _sure(measured, streams), lines)

@@ -12,7 +12,7 @@ from lgl_bench.leaderboard.floor import NO, YES
 from lgl_bench.leaderboard.table.names import Fact
 
 from .asked import FLOOR
-from .tables import STATIC, TEMPORAL, Board, Tables, by_budget, detector_name, kinds, made, per_budget
+from .tables import STATIC, TEMPORAL, Board, Tables, detector_name, kinds, made, per_budget, shown
 from .tested import WORDS, looked_up
 from .text import Section, between, few, shell, signed, table, untested_words, value
 
@@ -31,23 +31,18 @@ _BOARD_WORDS = {YES: "better", NO: "not better"}
 
 def section(tables: Tables) -> Section:
     """The section."""
-    stored = tables.tested()
     lines = [_ABOUT, *shell("lgl-bench leaderboard show leaderboard/BOARD.csv --all")]
     everything = []
-    for boards in by_budget(tables.boards()).values():
-        found = [against_floor(board, stored) for board in boards]
-        shown = [(board, rows) for board, rows in zip(boards, found, strict=True) if len(rows)]
-        if not shown:
-            continue
-        everything += [rows for _, rows in shown]
-        lines += [f"Boards of {made(board for board, _ in shown)}:", ""]
-        lines += _per_stream(shown)
-        own = [rows for board, rows in shown if board.name in OF_PAPER]
+    for found in shown(tables.boards(), lambda board: against_floor(board, tables.tested)):
+        everything += [rows for _, rows in found]
+        lines += [f"Boards of {made(board for board, _ in found)}:", ""]
+        lines += _per_stream(found)
+        own = [rows for board, rows in found if board.name in OF_PAPER]
         if own:
             lines += ["Rows of each detector of the paper's suites that beat it, over streams and backbones:", ""]
             lines += _per_detector(pd.concat(own))
         lines += ["Rows that do not beat it:", ""]
-        lines += [*(_left(board, rows) for board, rows in shown), ""]
+        lines += [*(_left(board, rows) for board, rows in found), ""]
     if not everything:
         return Section(QUESTION, "No board has a floor yet.", "", lines)
     rows = pd.concat(everything)
@@ -92,13 +87,13 @@ def sure(rows: pd.DataFrame) -> str:
     return f"each row at 5 % after Holm{untested_words(len(rows) - tested)}"
 
 
-def _per_stream(shown: list[tuple[Board, pd.DataFrame]]) -> list[str]:
+def _per_stream(found: list[tuple[Board, pd.DataFrame]]) -> list[str]:
     header = ["board", "stream", "track", "best floor", "#AUROC", "#rows", "#beat it", "#below it", "best row"]
-    return table([*header, "#lead", "95 %", "how sure"], _stream_rows(shown))
+    return table([*header, "#lead", "95 %", "how sure"], _stream_rows(found))
 
 
-def _stream_rows(shown: list[tuple[Board, pd.DataFrame]]) -> Iterator[list[object]]:
-    for board, rows in shown:
+def _stream_rows(found: list[tuple[Board, pd.DataFrame]]) -> Iterator[list[object]]:
+    for board, rows in found:
         for (stream, track), group in rows.groupby(["stream", "track"], sort=True):
             best = group.loc[group["b_mean"].idxmax()]
             below = (group["verdict"] == WORSE) & (group["above"] != YES)

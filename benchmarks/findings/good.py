@@ -50,7 +50,7 @@ def section(tables: Tables) -> Section:
 
 def over_bases(tables: Tables) -> pd.DataFrame:
     """Every pair of a base and GOOD over it, of all boards."""
-    stored, homophily = tables.tested(), tables.homophily()
+    stored, homophily = tables.tested, tables.homophily()
     found = [part for board in tables.boards() if len(part := _of_board(board, stored, homophily))]
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*LISTED, *RESULT, "kind"])
 

@@ -32,9 +32,8 @@ def section(tables: Tables) -> Section:
     board = tables.board(BOARD)
     if board is None:
         return Section(QUESTION, "Not known yet.", "no board", [NO_BOARD.format(BOARD), ""])
-    streams = " ".join(f"--stream {stream}" for stream in sorted(set(board.frame["stream"])))
-    commands = [f"lgl-bench run --suite {BOARD} {streams} --real-only", "python benchmarks/findings.py pairs RUN"]
-    pairs = looked_up(board, WRAPPED, tables.tested())
+    commands = [f"python -m benchmarks.record run {BOARD}", "python benchmarks/findings.py pairs RUN"]
+    pairs = looked_up(board, WRAPPED, tables.tested)
     pairs = pairs.assign(base=[_base(text) for text in pairs["b"]])
     pairs = pairs.assign(source=[short(text) for text in pairs["a"]], target=[short(text) for text in pairs["b"]])
     lines = [_ABOUT, *shell(*commands), _COUNTED.format(board=BOARD, made=made([board])), *_counts(pairs)]

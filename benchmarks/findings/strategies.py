@@ -35,10 +35,9 @@ def section(tables: Tables) -> Section:
     board = tables.board(BOARD)
     if board is None:
         return Section(QUESTION, "Not known yet.", "no board", [NO_BOARD.format(BOARD), ""])
-    streams = " ".join(f"--stream {stream}" for stream in sorted(set(board.frame["stream"])))
-    commands = [f"lgl-bench run --suite {BOARD} {streams} --real-only"]
-    lines = [_ABOUT, *shell(*commands, f"lgl-bench leaderboard show leaderboard/{BOARD}.csv --all")]
-    places = list(by_place(board, tables.tested()))
+    commands = [f"python -m benchmarks.record run {BOARD}", f"lgl-bench leaderboard show leaderboard/{BOARD}.csv --all"]
+    lines = [_ABOUT, *shell(*commands)]
+    places = list(by_place(board, tables.tested))
     for title, rows in places:
         lines += [f"{title}; {made([board])}. How sure: {sure(rows)}.", "", *_table(rows)]
     if not places:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +32,7 @@ class Board(NamedTuple):
     frame: pd.DataFrame
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tables:
     """The tables of a repository.
 
@@ -61,6 +62,7 @@ class Tables:
         found = (self.board(path.stem) for path in sorted(self.folder.glob("*.csv")))
         return [board for board in found if board is not None]
 
+    @cached_property
     def tested(self) -> pd.DataFrame:
         """Pairs of rows that were tested from answers, of all suites."""
         paths = sorted((self.folder / "findings").glob("*.csv"))
@@ -125,6 +127,16 @@ def by_budget(boards: Iterable[Board]) -> dict[str, list[Board]]:
     for board in boards:
         found.setdefault(board.budget, []).append(board)
     return dict(sorted(found.items()))
+
+
+def shown(
+    boards: Iterable[Board], rows_of: Callable[[Board], pd.DataFrame]
+) -> Iterator[list[tuple[Board, pd.DataFrame]]]:
+    """Per budget, the boards that have something to show, each with it."""
+    for own in by_budget(boards).values():
+        found = [(board, rows) for board in own if len(rows := rows_of(board))]
+        if found:
+            yield found
 
 
 def per_budget(rows: pd.DataFrame, answer: Callable[[pd.DataFrame], str]) -> str:

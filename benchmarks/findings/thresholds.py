@@ -11,7 +11,7 @@ from lgl_bench.leaderboard.pooled import REGRET, is_oracle, same_detector
 from lgl_bench.leaderboard.table.names import metric_column
 
 from .asked import THRESHOLDS
-from .tables import TEMPORAL, Board, Tables, by_budget, detector_name, kinds, made, per_budget
+from .tables import TEMPORAL, Board, Tables, detector_name, kinds, made, per_budget, shown
 from .tested import WORDS, how_tested, looked_up
 from .text import Section, few, shell, table, value, within
 
@@ -27,17 +27,12 @@ _HEADER = ["board", "stream", "detector", "threshold", "MCC", "#recall of new", 
 
 def section(tables: Tables) -> Section:
     """The section."""
-    stored = tables.tested()
     lines = [_ABOUT, *shell("lgl-bench leaderboard show leaderboard/temporal.csv --all")]
     everything = []
-    for boards in by_budget(tables.boards()).values():
-        found = {board.name: decisions(board, stored) for board in boards}
-        shown = [board for board in boards if len(found[board.name])]
-        if not shown:
-            continue
-        rows = pd.concat([found[board.name] for board in shown], ignore_index=True)
+    for found in shown(tables.boards(), lambda board: decisions(board, tables.tested)):
+        rows = pd.concat([rows for _, rows in found], ignore_index=True)
         everything.append(rows)
-        lines += [f"Boards of {made(shown)}:", "", *_table(rows)]
+        lines += [f"Boards of {made(board for board, _ in found)}:", "", *_table(rows)]
     if not everything:
         return Section(QUESTION, "No temporal board has thresholds yet.", "no board", lines)
     rows = pd.concat(everything, ignore_index=True)

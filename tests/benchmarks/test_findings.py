@@ -145,7 +145,7 @@ def test_a_board_made_from_a_run_folder_finds_what_was_tested_there(run_of_two_s
     own = there.board("temporal")
     assert own is not None
     for question in (asked.WRAPPED, asked.FLOOR, asked.BEST):
-        found = tested.looked_up(own, question, there.tested())
+        found = tested.looked_up(own, question, there.tested)
         assert len(found) and set(found["test"]) == {"bootstrap"}
 
 
