@@ -10,7 +10,7 @@ from lgl_bench.core.errors import DataError
 from lgl_bench.leaderboard.table.names import BOARD_FILE
 from lgl_bench.report.data.sources import ReportInput, read_sources
 from lgl_bench.report.paper_tables.ours import OurNumbers
-from lgl_bench.report.paper_tables.tables import PaperTable, paper_tables
+from lgl_bench.report.paper_tables.tables import PaperCell, PaperTable, paper_tables
 from lgl_bench.report.parity.measured import BUDGET, FILE, Measurement, measured_in, merged, read_measured
 from lgl_bench.report.parity.printed import printed_cells
 
@@ -33,9 +33,19 @@ class PaperReport:
     inputs: tuple[str, ...]
 
     @property
+    def cells(self) -> list[PaperCell]:
+        """Every printed cell, table by table."""
+        return [cell for table in self.tables for cell in table.cells]
+
+    @property
     def measured(self) -> int:
         """Printed cells with a number of ours."""
-        return sum(cell.ours is not None for table in self.tables for cell in table.cells)
+        return sum(cell.ours is not None for cell in self.cells)
+
+    @property
+    def few_seeds(self) -> int:
+        """Printed cells with a number of ours that has few seeds behind it."""
+        return sum(cell.verdict.few_seeds for cell in self.cells)
 
 
 def board_paths(paths: Iterable[Path]) -> list[Path]:

@@ -84,7 +84,7 @@ def page_values(report: PaperReport, csv: str, tex: bool) -> dict[str, Any]:
         csv: Address of the file with every cell.
         tex: Whether the tables are beside the page in LaTeX.
     """
-    cells = [cell for table in report.tables for cell in table.cells]
+    cells = report.cells
     return {
         "title": "The paper's tables",
         "paper": PAPER,
@@ -92,7 +92,7 @@ def page_values(report: PaperReport, csv: str, tex: bool) -> dict[str, Any]:
         "measured": report.measured,
         "counts": [(SIGNS[mark].word, count) for mark, count in counted(cells).items()],
         "few": FEW,
-        "few_count": sum(cell.verdict.few_seeds for cell in cells),
+        "few_count": report.few_seeds,
         "left_out": sorted(report.left_out.items()),
         "own_budget": BUDGET,
         "signs": [*SIGNS.values(), FEW],

@@ -43,13 +43,12 @@ def write_paper_tables(paths: Iterable[Path], place: Path, *, force: bool = Fals
             (folder / f"{table.name}.tex").write_text(latex_table(table), encoding="utf-8")
         (folder / "index.html").write_text(_page(report, command), encoding="utf-8", errors="replace")
         write_table(cells_table(report), folder / CELLS)
-    cells = [cell for table in report.tables for cell in table.cells]
     return {
         "paper_tables": str(place),
         "tables": [f"{table.name}.tex" for table in report.tables],
-        "cells": len(cells),
-        "marks": {SIGNS[mark].word: count for mark, count in counted(cells).items()},
-        "few_seeds": sum(cell.verdict.few_seeds for cell in cells),
+        "cells": len(report.cells),
+        "marks": {SIGNS[mark].word: count for mark, count in counted(report.cells).items()},
+        "few_seeds": report.few_seeds,
         "other_budgets": report.left_out,
     }
 
