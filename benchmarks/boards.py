@@ -193,7 +193,9 @@ _FOOTER = """\
 No board mixes budgets. Beside each CSV is `NAME.years.parquet`, the year rows of its runs, from which `lgl-bench report
 leaderboard/NAME.csv --html SITE` draws every curve; a board without it was made before there was one, and has no curves
 until it is made again. `NAME.matrix.parquet` and `NAME.delays.parquet` are there if its runs have every model on every
-year, and classes that emerge. Streams are not part of the repository: `lgl-bench data list` says how to get each."""
+year, and classes that emerge. `NAME.tests.parquet` has the tests between rows, which only answers allow: from it the
+commands and [docs/findings.md](../docs/findings.md) tell rows apart. Streams are not part of the repository: `lgl-bench
+data list` says how to get each."""
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@
     python benchmarks/findings.py facts [STREAM...] [--data-dir DATA]   # homophily of imported streams
     python benchmarks/findings.py page                             # writes docs/findings.md
 
-The first command needs run folders, because only answers can be drawn from; it keeps what came out in
-`leaderboard/findings/SUITE.csv`. The second needs imported streams and keeps `leaderboard/findings/streams.csv`. The
-third needs nothing but the repository. The package `findings` beside this file has one module per question.
+The first command needs run folders, because only answers can be drawn from. The folders keep what came out, and
+`lgl-bench leaderboard build` writes it beside their boards. The second needs imported streams and keeps
+`leaderboard/findings/streams.csv`. The third needs nothing but the repository. The package `findings` beside this file
+has one module per question.
 """
 
 from findings.command import main

@@ -79,6 +79,7 @@ def build(boards: Sequence[Board], given: argparse.Namespace) -> None:
     given.boards.mkdir(parents=True, exist_ok=True)
     folders = list(dict.fromkeys(board.folder for board in boards if board.suite))
     for name in folders:
+        _python("benchmarks/findings.py", "pairs", str(given.runs / name), *_data(given))
         verified = verify(name, [board for board in boards if board.folder == name], given)
         for board in boards:
             if board.folder == name:
@@ -90,8 +91,6 @@ def build(boards: Sequence[Board], given: argparse.Namespace) -> None:
     if given.boards != BOARDS:
         print("the pages of the repository are made from leaderboard/ alone, and stay as they are")
         return
-    if folders:
-        _python("benchmarks/findings.py", "pairs", *(str(given.runs / name) for name in folders), *_data(given))
     write_pages()
 
 

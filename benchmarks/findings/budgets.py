@@ -16,7 +16,7 @@ from lgl_bench.streams.catalogue import is_twin
 from .asked import BEST as AGAINST_BEST
 from .survival import tau
 from .tables import Board, Tables, detector_name, made
-from .tested import how_tested, looked_up
+from .tested import how_tested, judged
 from .text import NO_BOARD, Section, chance, few, shell, signed, table
 
 QUESTION = "How do the budgets `quick` and `paper` differ in order?"
@@ -45,7 +45,7 @@ def section(tables: Tables) -> Section:
         reason = NO_BOARD.format(missing[0]) if missing else f"`{PAPER}` and `{QUICK}` are of one budget."
         return Section(QUESTION, answer(measured, None), _sure(measured, None), [*lines, reason, ""])
     rows = both(quick, paper)
-    streams = orders(rows, paper, tables.tested)
+    streams = orders(rows, paper)
     lines += [_BOARDS.format(quick=QUICK, paper=PAPER)]
     lines += [*_made(quick, paper), *_orders(streams), "Rows whose place changes most:", "", *_movers(rows)]
     return Section(QUESTION, answer(measured, streams), _sure(measured, streams), lines)
@@ -86,9 +86,9 @@ def both(quick: Board, paper: Board) -> pd.DataFrame:
     return rows.assign(method=rows["name"] + " on " + rows["backbone"])
 
 
-def orders(rows: pd.DataFrame, paper: Board, stored: pd.DataFrame) -> pd.DataFrame:
+def orders(rows: pd.DataFrame, paper: Board) -> pd.DataFrame:
     """Per stream: how alike the two orders are, their leaders, and how sure they differ."""
-    pairs = looked_up(paper, AGAINST_BEST, stored).set_index("at_b")
+    pairs = judged(paper, AGAINST_BEST).set_index("at_b")
     found = []
     for stream, group in rows.groupby("stream", sort=True):
         leaders = {name: group.loc[group[f"value_{name}"].idxmax()] for name in ("quick", "paper")}

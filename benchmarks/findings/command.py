@@ -8,14 +8,14 @@ from pathlib import Path
 from . import facts
 from .page import files
 from .tables import ROOT, Tables
-from .tested import keep, tested_pairs
+from .tested import ask
 
 
 def main(about: str | None = None) -> None:
     """Tests pairs, describes streams, or writes the page."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    pairs = commands.add_parser("pairs", help="test pairs of rows from the answers of run folders")
+    pairs = commands.add_parser("pairs", help="test pairs of rows from the answers of run folders, which keep it")
     pairs.add_argument("runs", nargs="+", type=Path)
     pairs.add_argument("--data-dir", type=Path)
     streams = commands.add_parser("facts", help="keep homophily and sizes of imported streams")
@@ -26,8 +26,10 @@ def main(about: str | None = None) -> None:
     tables = Tables()
     folder = tables.folder / "findings"
     if given.command == "pairs":
-        written = keep(tested_pairs(given.runs, given.data_dir), folder)
-    elif given.command == "facts":
+        for run in given.runs:
+            print(f"{run}: {ask(run, given.data_dir):,} pairs tested")
+        return
+    if given.command == "facts":
         written = [facts.keep(facts.described(given.streams, given.data_dir), folder)]
     else:
         written = _write(tables)

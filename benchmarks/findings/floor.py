@@ -13,7 +13,7 @@ from lgl_bench.leaderboard.table.names import Fact
 
 from .asked import FLOOR
 from .tables import STATIC, TEMPORAL, Board, Tables, detector_name, kinds, made, per_budget, shown
-from .tested import WORDS, looked_up
+from .tested import WORDS, judged
 from .text import Section, between, few, shell, signed, table, untested_words, value
 
 QUESTION = "What beats the floor on real streams?"
@@ -23,8 +23,8 @@ _ABOUT = """\
 The floor is the best of `random`, `degree` and `recency`, which know nothing of classes. A row beats it if its AUROC is
 higher beyond noise, as the board's column `above_floor` says; "below it" are rows that are worse beyond noise, and a
 row that is neither is no better than the floor as far as anybody can tell. "Lead" is that of the best row, and "how
-sure" the verdict on it, adjusted by Holm over all rows of the stream. If the answers were not tested for this page, it
-is the word of the board, which was made from answers, and "below it" and the interval are by Welch's t over seeds.
+sure" the verdict on it, adjusted by Holm over all rows of the stream. If there is no test beside the board, it is the
+word of the board, which was made from answers, and "below it" and the interval are by Welch's t over seeds.
 """
 _BOARD_WORDS = {YES: "better", NO: "not better"}
 
@@ -33,7 +33,7 @@ def section(tables: Tables) -> Section:
     """The section."""
     lines = [_ABOUT, *shell("lgl-bench leaderboard show leaderboard/BOARD.csv --all")]
     everything = []
-    for found in shown(tables.boards(), lambda board: against_floor(board, tables.tested)):
+    for found in shown(tables.boards(), against_floor):
         everything += [rows for _, rows in found]
         lines += [f"Boards of {made(board for board, _ in found)}:", ""]
         lines += _per_stream(found)
@@ -49,10 +49,10 @@ def section(tables: Tables) -> Section:
     return Section(QUESTION, per_budget(rows, answer), sure(rows), lines)
 
 
-def against_floor(board: Board, stored: pd.DataFrame) -> pd.DataFrame:
+def against_floor(board: Board) -> pd.DataFrame:
     """Every row without a threshold beside the best floor row of its stream and track."""
     frame = board.frame
-    pairs = looked_up(board, FLOOR, stored)
+    pairs = judged(board, FLOOR)
     if not len(pairs):
         return pairs
     rows = frame.iloc[pairs["at_b"].to_numpy(dtype=int)]

@@ -13,7 +13,7 @@ from lgl_bench.leaderboard.table.names import Fact
 
 from .asked import WRAPPED, is_good
 from .tables import GOOD_FILE, STATIC, TEMPORAL, Board, Tables, by_budget, detector_name, kinds, made, per_budget
-from .tested import how_tested, looked_up
+from .tested import how_tested, judged
 from .text import Section, between, chance, counts, few, shell, signed, table, untested_words, value
 
 QUESTION = "Does GOOD help, by how much, and where?"
@@ -33,8 +33,7 @@ _ALPHA = re.compile(r"alpha=([0-9.]+)")
 
 def section(tables: Tables) -> Section:
     """The section."""
-    commands = ["python benchmarks/findings.py facts", "python benchmarks/findings.py pairs RUN..."]
-    lines = [_ABOUT, *shell(*commands)]
+    lines = [_ABOUT, *shell("lgl-bench leaderboard show leaderboard/BOARD.csv --all")]
     found = over_bases(tables)
     if not len(found):
         return Section(QUESTION, "No board has GOOD and its base.", "", lines)
@@ -50,13 +49,13 @@ def section(tables: Tables) -> Section:
 
 def over_bases(tables: Tables) -> pd.DataFrame:
     """Every pair of a base and GOOD over it, of all boards."""
-    stored, homophily = tables.tested, tables.homophily()
-    found = [part for board in tables.boards() if len(part := _of_board(board, stored, homophily))]
+    homophily = tables.homophily()
+    found = [part for board in tables.boards() if len(part := _of_board(board, homophily))]
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*LISTED, *RESULT, "kind"])
 
 
-def _of_board(board: Board, stored: pd.DataFrame, homophily: dict[tuple[str, str], float]) -> pd.DataFrame:
-    pairs = looked_up(board, WRAPPED, stored)
+def _of_board(board: Board, homophily: dict[tuple[str, str], float]) -> pd.DataFrame:
+    pairs = judged(board, WRAPPED)
     ours = [is_good(b) and base_of(b) == a for a, b in zip(pairs["a"], pairs["b"], strict=True)]
     pairs = pairs[np.array(ours, dtype=bool)]
     rows = board.frame.iloc[pairs["at_b"].to_numpy(dtype=int)]

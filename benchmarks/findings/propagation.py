@@ -9,7 +9,7 @@ from lgl_bench.leaderboard.compare.standing import BETTER, WORSE
 
 from .asked import WRAPPED, WRAPPERS
 from .tables import Tables, made
-from .tested import how_tested, looked_up
+from .tested import how_tested, judged
 from .text import NO_BOARD, Section, between, counts, shell, signed, table
 
 QUESTION = "How far should a score be carried along the edges?"
@@ -32,16 +32,16 @@ def section(tables: Tables) -> Section:
     board = tables.board(BOARD)
     if board is None:
         return Section(QUESTION, "Not known yet.", "no board", [NO_BOARD.format(BOARD), ""])
-    commands = [f"python -m benchmarks.record run {BOARD}", "python benchmarks/findings.py pairs RUN"]
-    pairs = looked_up(board, WRAPPED, tables.tested)
+    commands = [f"python -m benchmarks.record run {BOARD}", f"lgl-bench compare leaderboard/{BOARD}.csv --within"]
+    pairs = judged(board, WRAPPED)
     pairs = pairs.assign(base=[_base(text) for text in pairs["b"]])
     pairs = pairs.assign(source=[short(text) for text in pairs["a"]], target=[short(text) for text in pairs["b"]])
     lines = [_ABOUT, *shell(*commands), _COUNTED.format(board=BOARD, made=made([board])), *_counts(pairs)]
     apart = pairs[pairs["verdict"].isin([BETTER, WORSE])]
     if len(apart):
-        lines += ["Pairs that are told apart; all are in `leaderboard/findings/propagation.csv`:", "", *_each(apart)]
+        lines += ["Pairs that are told apart:", "", *_each(apart)]
     else:
-        lines += ["No pair is told apart; all are in `leaderboard/findings/propagation.csv`.", ""]
+        lines += ["No pair is told apart.", ""]
     return Section(QUESTION, answer(pairs), sure(pairs), lines)
 
 

@@ -13,7 +13,7 @@ from lgl_bench.leaderboard.table.names import Fact
 
 from .asked import BEST as AGAINST_BEST
 from .tables import Board, Tables, figures, made, per_budget
-from .tested import how_tested, looked_up
+from .tested import how_tested, judged
 from .text import NO_BOARD, Section, few, shell, table, within
 
 QUESTION = "Do rivals beat the paper's methods under one protocol?"
@@ -31,7 +31,6 @@ _HEADER = ["stream", "track", "#rows", "best", "AUROC", "best of the paper's", "
 
 def section(tables: Tables) -> Section:
     """The section."""
-    stored = tables.tested
     lines = [_ABOUT]
     found = []
     for name, cut in BOARDS.items():
@@ -42,7 +41,7 @@ def section(tables: Tables) -> Section:
         lines += shell(
             f"python -m benchmarks.record run {name}", f"lgl-bench leaderboard show leaderboard/{name}.csv --all"
         )
-        places = beside_best(board, stored)
+        places = beside_best(board)
         found.append(places)
         lines += [f"Suite `{name}`, {cut}; {made([board])}:", "", *_table(places)]
     if not found:
@@ -51,9 +50,9 @@ def section(tables: Tables) -> Section:
     return Section(QUESTION, per_budget(places, answer), sure(places), lines)
 
 
-def beside_best(board: Board, stored: pd.DataFrame) -> pd.DataFrame:
+def beside_best(board: Board) -> pd.DataFrame:
     """One row per stream and track: its best row, the best of the paper's, and how that stands to it."""
-    pairs = looked_up(board, AGAINST_BEST, stored).set_index("at_b")
+    pairs = judged(board, AGAINST_BEST).set_index("at_b")
     plain = board.frame[board.frame["threshold"] == ""]
     rows = ranked(plain.assign(at=plain.index)).reset_index(drop=True)
     rows = rows.join(short_names(rows)[["detector", "backbone"]].add_suffix("_short")).join(figures(rows))

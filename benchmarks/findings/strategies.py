@@ -15,7 +15,7 @@ from lgl_bench.leaderboard.values import ranking_metrics, ranking_values
 
 from .asked import QUALITY, REFERENCES, STRATEGIES
 from .tables import Board, Tables, detector_name, made
-from .tested import how_tested, looked_up
+from .tested import how_tested, judged
 from .text import NO_BOARD, Section, shell, table, value
 
 QUESTION = "What do replay and the other strategies buy against their memory?"
@@ -37,7 +37,7 @@ def section(tables: Tables) -> Section:
         return Section(QUESTION, "Not known yet.", "no board", [NO_BOARD.format(BOARD), ""])
     commands = [f"python -m benchmarks.record run {BOARD}", f"lgl-bench leaderboard show leaderboard/{BOARD}.csv --all"]
     lines = [_ABOUT, *shell(*commands)]
-    places = list(by_place(board, tables.tested))
+    places = list(by_place(board))
     for title, rows in places:
         lines += [f"{title}; {made([board])}. How sure: {sure(rows)}.", "", *_table(rows)]
     if not places:
@@ -46,10 +46,10 @@ def section(tables: Tables) -> Section:
     return Section(QUESTION, answers, "; ".join(dict.fromkeys(sure(rows) for _, rows in places)), lines)
 
 
-def by_place(board: Board, stored: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def by_place(board: Board) -> Iterator[tuple[str, pd.DataFrame]]:
     """Per stream and backbone, what it is about and one row per strategy, most accurate first."""
     frame = board.frame.assign(rank_value=ranking_values(board.frame), rank_metric=ranking_metrics(board.frame))
-    pairs = looked_up(board, STRATEGIES, stored)
+    pairs = judged(board, STRATEGIES)
     plain = frame[(frame["threshold"] == "") & frame["rank_value"].notna()]
     for (stream, backbone), rows in plain.groupby(["stream", "backbone"], sort=True):
         full = rows[(rows["strategy"] == FULL) & (rows[Fact.ABOVE_FLOOR] != "floor")]

@@ -1,16 +1,16 @@
-"""What the page reads: boards, tested pairs, facts of streams, and how budgets were measured."""
+"""What the page reads: boards with the tests beside them, facts of streams, and how budgets were measured."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from lgl_bench.core.grammar import Expression, parse
+from lgl_bench.leaderboard.compare.board_tests import BoardTests, read_board_tests
 from lgl_bench.leaderboard.table.names import PRINTED, Fact, metric_column
 from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.leaderboard.values import ranking_metrics
@@ -20,24 +20,24 @@ from lgl_bench.streams.catalogue import is_twin
 ROOT = Path(__file__).resolve().parents[2]
 STREAMS_FILE = "streams.csv"
 GOOD_FILE = "good.csv"
-_NUMBERS = ("a_mean", "b_mean", "difference", "lo", "hi", "p_holm", "seeds")
 STATIC, TEMPORAL = "static graphs", "temporal streams"
 
 
 class Board(NamedTuple):
-    """A board of one budget: its name and its rows on real streams."""
+    """A board of one budget: its name, its rows on real streams, and the tests beside it."""
 
     name: str
     budget: str
     frame: pd.DataFrame
+    tests: BoardTests | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tables:
     """The tables of a repository.
 
     Attributes:
-        folder: Of the boards; `findings` below it holds what was tested.
+        folder: Of the boards; `findings` below it holds facts of streams.
         budgets: The file that `benchmarks/budgets.py` keeps.
     """
 
@@ -54,20 +54,14 @@ class Tables:
         if name not in self._read:
             path = self.folder / f"{name}.csv"
             frame = real_rows(read_board(path)) if path.is_file() else pd.DataFrame()
-            self._read[name] = Board(name, one(frame["budget"]), frame) if len(frame) else None
+            found = Board(name, one(frame["budget"]), frame, read_board_tests(path)) if len(frame) else None
+            self._read[name] = found
         return self._read[name]
 
     def boards(self) -> list[Board]:
         """Every board, by name."""
         found = (self.board(path.stem) for path in sorted(self.folder.glob("*.csv")))
         return [board for board in found if board is not None]
-
-    @cached_property
-    def tested(self) -> pd.DataFrame:
-        """Pairs of rows that were tested from answers, of all suites."""
-        paths = sorted((self.folder / "findings").glob("*.csv"))
-        found = [read_csv(path) for path in paths if path.name not in (STREAMS_FILE, GOOD_FILE)]
-        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
     def homophily(self) -> dict[tuple[str, str], float]:
         """Class-insensitive homophily by stream and checksum."""
@@ -81,7 +75,7 @@ class Tables:
 
 def read_csv(path: Path) -> pd.DataFrame:
     """A table of `leaderboard/findings`; empty text stays empty text."""
-    return pd.read_csv(path, keep_default_na=False, na_values=dict.fromkeys(_NUMBERS, [""]))
+    return pd.read_csv(path, keep_default_na=False)
 
 
 def real_rows(frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from lgl_bench.leaderboard.table.names import metric_column
 
 from .asked import THRESHOLDS
 from .tables import TEMPORAL, Board, Tables, detector_name, kinds, made, per_budget, shown
-from .tested import WORDS, how_tested, looked_up
+from .tested import WORDS, how_tested, judged
 from .text import Section, few, shell, table, value, within
 
 QUESTION = "Thresholds: how far from the oracle?"
@@ -29,7 +29,7 @@ def section(tables: Tables) -> Section:
     """The section."""
     lines = [_ABOUT, *shell("lgl-bench leaderboard show leaderboard/temporal.csv --all")]
     everything = []
-    for found in shown(tables.boards(), lambda board: decisions(board, tables.tested)):
+    for found in shown(tables.boards(), decisions):
         rows = pd.concat([rows for _, rows in found], ignore_index=True)
         everything.append(rows)
         lines += [f"Boards of {made(board for board, _ in found)}:", "", *_table(rows)]
@@ -39,10 +39,10 @@ def section(tables: Tables) -> Section:
     return Section(QUESTION, per_budget(rows, answer), sure(rows), lines)
 
 
-def decisions(board: Board, stored: pd.DataFrame) -> pd.DataFrame:
+def decisions(board: Board) -> pd.DataFrame:
     """Every threshold of a temporal board that is no reference, beside the oracle on the same detector."""
     frame = board.frame
-    pairs = looked_up(board, THRESHOLDS, stored)
+    pairs = judged(board, THRESHOLDS)
     rows = frame.iloc[pairs["at_b"].to_numpy(dtype=int)].reset_index(drop=True)
     alike = pd.Series(same_detector(frame[list(KEY)]), index=frame.index)
     oracle = frame[frame["threshold"].map(is_oracle)]

@@ -39,9 +39,9 @@ def compare(
 ) -> None:
     """Compare leaderboards: every further board against the first.
 
-    BOARDS are leaderboard CSVs or run folders. From run folders the stored answers are tested; from CSVs only the
-    intervals over seeds can be. The verdict comes first. Rows that are not comparable are named with the reason. The
-    exit code is 1 if nothing could be compared.
+    BOARDS are leaderboard CSVs or run folders. From run folders the stored answers are tested; for rows of one
+    CSV the tests beside it count; otherwise only the intervals over seeds can be. The verdict comes first. Rows that
+    are not comparable are named with the reason. The exit code is 1 if nothing could be compared.
     """
     from lgl_bench.leaderboard.boards import open_board
     from lgl_bench.leaderboard.compare.boards import compare as compare_boards

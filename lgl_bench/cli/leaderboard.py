@@ -38,28 +38,32 @@ def build(
 ) -> None:
     """Make one leaderboard from run folders and leaderboard CSVs.
 
-    Rows of a run folder are made anew from its years.parquet; nothing is trained or scored. What panels of the report
-    are drawn from is written beside the CSV: the year rows as NAME.years.parquet and, if there are any, every model on
-    every year as NAME.matrix.parquet and delays of detection as NAME.delays.parquet.
+    Rows of a run folder are made anew from its years.parquet; nothing is trained or scored. What only a run folder can
+    tell is written beside the CSV, if there is any: the year rows as NAME.years.parquet, every model on every year as
+    NAME.matrix.parquet, delays of detection as NAME.delays.parquet, and the tests between rows, which are made from
+    answers, as NAME.tests.parquet.
     """
     from lgl_bench.grading.beside import files_beside
     from lgl_bench.grading.board_delays import write_board_delays
     from lgl_bench.grading.board_matrix import write_board_matrix
     from lgl_bench.grading.board_years import write_board_years
     from lgl_bench.leaderboard.boards import delays_of, matrices_of, only_rows, open_board, pool, years_of
+    from lgl_bench.leaderboard.compare.board_tests import write_board_tests
     from lgl_bench.leaderboard.table.write import refuse_existing, write_board
 
     for path in (out, *files_beside(out)):
         refuse_existing(path, force)
     boards = only_rows([open_board(path) for path in sources], "suite", suites)
     boards = only_rows(boards, "budget", budgets)
-    frame = pool(boards).frame.drop(columns="board")
-    years, matrices, delays = years_of(boards), matrices_of(boards), delays_of(boards)
+    pooled = pool(boards)
+    frame = pooled.frame.drop(columns="board")
+    years, matrices, delays, tests = years_of(boards), matrices_of(boards), delays_of(boards), pooled.tests()
     write_board(frame, out, force=force)
     beside = {
         "years": write_board_years(years, frame, out),
         "matrix": write_board_matrix(matrices, frame, out),
         "delays": write_board_delays(delays, frame, out),
+        "tests": write_board_tests(tests, frame, out),
     }
     if as_json:
         made = {"out": str(out), "rows": len(frame), "streams": sorted(set(frame["stream"]))}

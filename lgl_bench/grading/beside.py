@@ -1,8 +1,9 @@
 """Tables beside a board, so that whoever has `NAME.csv` and these sees every panel, without a run folder or a stream.
 
 `NAME.years.parquet` has the year rows (`board_years.py`), `NAME.matrix.parquet` every model on every year
-(`board_matrix.py`), `NAME.delays.parquet` the delays of detection (`board_delays.py`). Each is there only if the board
-has such rows, and holds what is drawn, and no more, in single precision.
+(`board_matrix.py`), `NAME.delays.parquet` the delays of detection (`board_delays.py`), `NAME.tests.parquet` the tests
+between rows (`leaderboard/compare/board_tests.py`). Each is there only if the board has such rows, and holds what is
+shown, and no more, in single precision if it is drawn.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from lgl_bench.core.parquet import ColumnType, ParquetError, is_number, is_text,
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEARS_FILE
 
-MATRIX_FILE, DELAYS_FILE = "matrix.parquet", "delays.parquet"
+MATRIX_FILE, DELAYS_FILE, TESTS_FILE = "matrix.parquet", "delays.parquet", "tests.parquet"
 REMEDY = "remove it, or make the board anew from its run folders"
 TEXT, NUMBER = ColumnType("text", is_text), ColumnType("a number", is_number)
 _LEVEL = 19
@@ -41,9 +42,9 @@ def files_beside(board: Path) -> list[Path]:
     """Every file that may be beside a board.
 
     >>> [path.name for path in files_beside(Path("static.csv"))]
-    ['static.years.parquet', 'static.matrix.parquet', 'static.delays.parquet']
+    ['static.years.parquet', 'static.matrix.parquet', 'static.delays.parquet', 'static.tests.parquet']
     """
-    return [beside(board, file) for file in (YEARS_FILE, MATRIX_FILE, DELAYS_FILE)]
+    return [beside(board, file) for file in (YEARS_FILE, MATRIX_FILE, DELAYS_FILE, TESTS_FILE)]
 
 
 def rows_of_board(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -53,12 +54,13 @@ def rows_of_board(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return table[[cells in there for cells in texts.itertuples(index=False, name=None)]]
 
 
-def write_beside(parts: Iterable[pd.DataFrame], path: Path) -> Path | None:
+def write_beside(parts: Iterable[pd.DataFrame], path: Path, *, single: bool = True) -> Path | None:
     """Writes a table beside a board; without any rows, none is left there that belongs to an older one.
 
     Args:
-        parts: Its rows; numbers are written in single precision.
+        parts: Its rows.
         path: Where `beside` says.
+        single: Whether numbers are written in single precision.
 
     Returns:
         The file; None if there are no rows.
@@ -73,7 +75,8 @@ def write_beside(parts: Iterable[pd.DataFrame], path: Path) -> Path | None:
             path.unlink(missing_ok=True)
             return None
         table = pd.concat(found, ignore_index=True)
-        table = table.astype(dict.fromkeys(table.select_dtypes("float").columns, np.float32))
+        if single:
+            table = table.astype(dict.fromkeys(table.select_dtypes("float").columns, np.float32))
         # Grades are all different: a dictionary of them would be larger than they are.
         coded = [str(name) for name in table if not pd.api.types.is_float_dtype(table[name])]
         with writing(path) as partial:

@@ -18,6 +18,7 @@ from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEARS_FILE, read_years
 from lgl_bench.leaderboard.build import Intervals, board_rows
 from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.board_tests import Source, Tests, read_board_tests
 from lgl_bench.leaderboard.compare.standing import Pairs, pairs_tested
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.floor import above_floor, against_floor
@@ -96,19 +97,31 @@ def delays_of(boards: Sequence[OpenedBoard]) -> list[pd.DataFrame]:
     return [read_run_delays(board.folder) if board.folder else read_board_delays(Path(board.name)) for board in boards]
 
 
+def source_of(board: OpenedBoard) -> Source:
+    """What the rows of a board are tested from."""
+    return Run(board.folder) if board.folder is not None else read_board_tests(Path(board.name))
+
+
 @dataclass(frozen=True, slots=True)
 class BoardPool:
     """Several boards as one table, and what its rows are tested with.
 
     Attributes:
         frame: All rows, with `above_floor` filled and a column `board`, the position of the board each is from.
-        runs: The run of each board; None for a CSV.
+        runs: What the rows of each board are tested from.
         tester: What asks the runs' answers.
     """
 
     frame: pd.DataFrame
-    runs: list[Run | None]
+    runs: list[Source]
     tester: Tester
+
+    def tests(self) -> list[Tests]:
+        """What is known of pairs of rows within each board."""
+        pairs_tested(self.frame, against_base(self.frame), self.runs, self.tester)
+        self.tester.keep()
+        known = [self.tester.kept(run) if isinstance(run, Run) else run for run in self.runs]
+        return [tests.tests for tests in known if tests is not None]
 
 
 def pool(boards: Sequence[OpenedBoard], tester: Tester | None = None) -> BoardPool:
@@ -118,14 +131,14 @@ def pool(boards: Sequence[OpenedBoard], tester: Tester | None = None) -> BoardPo
         DataError: Two boards have a row with the same key.
     """
     tester = tester or Tester()
-    runs = [Run(board.folder) if board.folder is not None else None for board in boards]
+    runs = [source_of(board) for board in boards]
     owner = [at for at, board in enumerate(boards) for _ in range(len(board.frame))]
     frame = settled(merge(boards).assign(board=owner), runs, tester)
     tester.keep()
     return BoardPool(frame, runs, tester)
 
 
-def settled(frame: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> pd.DataFrame:
+def settled(frame: pd.DataFrame, runs: Sequence[Source], tester: Tester) -> pd.DataFrame:
     """The rows with `above_floor` filled."""
     floor = against_floor(frame)
     if len(floor.b):

@@ -18,6 +18,7 @@ from lgl_bench.core.references import FLOOR, ORACLE, REFERENCE_THRESHOLDS
 from lgl_bench.core.types import BoolArray
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.board_tests import Source
 from lgl_bench.leaderboard.compare.standing import BETTER, UNTESTED, Pairs, best_of_each, groups, pairs_tested
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.pooled import same_detector
@@ -41,15 +42,15 @@ def label(detector: str, threshold: str) -> str:
     return "floor" if plugin_name(detector) in FLOOR else ""
 
 
-def above_floor(frame: pd.DataFrame, runs: Sequence[Run | None] = (), tester: Tester | None = None) -> Texts:
+def above_floor(frame: pd.DataFrame, runs: Sequence[Source] = (), tester: Tester | None = None) -> Texts:
     """The column `above_floor`: yes, no, floor, untested, or empty for printed rows.
 
     What a table says of its rows stays: it may have been made from answers that are not here.
 
     Args:
         frame: Leaderboard rows, with a column `board` if there are `runs`.
-        runs: The run of each board, whose answers are asked; None for a table.
-        tester: What asks them.
+        runs: What the rows of each board are tested from.
+        tester: What asks the answers of runs.
     """
     frame = frame.reset_index(drop=True)
     printed = (frame[Fact.TRUST] == PRINTED).to_numpy(dtype=bool)
@@ -59,7 +60,8 @@ def above_floor(frame: pd.DataFrame, runs: Sequence[Run | None] = (), tester: Te
     tests = pairs_tested(frame, pairs, runs, tester)
     words = tests.verdicts(tests.judge(groups(frame)[pairs.b]))
     found[pairs.b] = np.select([words == BETTER, words == UNTESTED], [YES, UNTESTED], NO)
-    from_table = np.array([not runs or runs[board] is None for board in frame.get("board", [0] * len(frame))])
+    board = frame.get("board", [0] * len(frame))
+    from_table = np.array([not runs or not isinstance(runs[at], Run) for at in board])
     kept = frame[Fact.ABOVE_FLOOR].to_numpy(dtype=object)
     found = np.where(from_table & np.isin(kept, DECIDED), kept, found)
     return np.where(plain | printed, found, _of_detector(frame, found, plain)).astype(object)

@@ -15,7 +15,7 @@ import pandas as pd
 from lgl_bench.core.errors import UsageError
 from lgl_bench.core.expressions import parse
 from lgl_bench.grading.row_key import KEY
-from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.board_tests import Source
 from lgl_bench.leaderboard.compare.standing import Pairs, groups, pairs_tested
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.table.names import PRINTED, Fact
@@ -69,15 +69,13 @@ def against_base(frame: pd.DataFrame) -> Pairs:
     return Pairs(pairs[:, 0], pairs[:, 1], ranking_metrics(frame)[pairs[:, 1]])
 
 
-def over_base(
-    frame: pd.DataFrame, runs: Sequence[Run | None] = (), tester: Tester | None = None
-) -> dict[int, OverBase]:
+def over_base(frame: pd.DataFrame, runs: Sequence[Source] = (), tester: Tester | None = None) -> dict[int, OverBase]:
     """By the position of each row of GOOD, what it adds to its base.
 
     Args:
         frame: Leaderboard rows, with a column `board` if there are `runs`.
-        runs: The run of each board, whose answers are asked; None for a table.
-        tester: What asks them.
+        runs: What the rows of each board are tested from.
+        tester: What asks the answers of runs.
     """
     frame = frame.reset_index(drop=True)
     pairs = against_base(frame)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.board_tests import Source
 from lgl_bench.leaderboard.compare.standing import (
     BEHIND,
     BEST,
@@ -34,7 +34,7 @@ ADDED = ("rank", "standing", "unranked_reason")
 
 
 def ranked(
-    frame: pd.DataFrame, by: str | None = None, runs: Sequence[Run | None] = (), tester: Tester | None = None
+    frame: pd.DataFrame, by: str | None = None, runs: Sequence[Source] = (), tester: Tester | None = None
 ) -> pd.DataFrame:
     """The rows, best first within each group of comparable rows, with four more columns.
 
@@ -45,8 +45,8 @@ def ranked(
     Args:
         frame: Leaderboard rows, with a column `board` if there are `runs`.
         by: The metric that ranks; by default as the module says.
-        runs: The run of each board, whose answers are asked; None for a table.
-        tester: What asks them.
+        runs: What the rows of each board are tested from.
+        tester: What asks the answers of runs.
     """
     frame = frame.reset_index(drop=True)
     group = groups(frame)

@@ -19,8 +19,8 @@ from lgl_bench.leaderboard.values import detector_metrics, direction
 NAMES = ("stream", "strategy", "backbone", "detector", "threshold")
 VARYING = ("split", "budget", "budget_version", "suite", Fact.TRUST)
 MARKS = {
-    "~": "~ tie: not told apart from the best of its group (Holm, 5 %; from the answers of a run folder, from a CSV by "
-    "Welch's t over seeds)",
+    "~": "~ tie: not told apart from the best of its group (Holm, 5 %; from the answers of a run folder or the tests "
+    "beside a CSV, else by Welch's t over seeds)",
     "?n": "?n inconclusive: n more seeds would tell it from the best if the difference stays",
     "?": "? fewer than three seeds",
     "_": "_ does not beat random, degree and recency beyond noise",

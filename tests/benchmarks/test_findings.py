@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from benchmarks.findings import asked, facts, page, tested
 from benchmarks.findings.tables import Board, Tables, detector_name, made, one, per_budget
 from benchmarks.findings.text import MAX_LINES, counts, few, table
+from lgl_bench.cli import main
 from lgl_bench.leaderboard.boards import open_board
 from lgl_bench.leaderboard.table.write import write_board
 from lgl_bench.runs.store import RunStore
@@ -125,50 +127,30 @@ def run_of_two_suites(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     return run, folder / "data"
 
 
-def test_a_run_folder_of_two_suites_gives_a_table_of_pairs_for_each(run_of_two_suites, tmp_path: Path):
+def test_what_was_asked_of_a_run_folder_lies_beside_its_board(run_of_two_suites, tmp_path: Path, monkeypatch):
     run, data = run_of_two_suites
-    found = tested.tested_pairs([run], data)
-    assert set(found["test"]) == {"bootstrap"}
-    written = tested.keep(found, tmp_path)
-    assert [path.name for path in written] == ["made-up.csv", "other.csv"]
-    pairs = pd.read_csv(written[0])
-    good = pairs[(pairs["question"] == "wrapped") & (pairs["b"] == "good(msp,alpha=0.5)")]
-    assert good["a"].tolist() == ["msp"] and good["verdict"].tolist() == ["better"]
-    assert set(pairs["question"]) == {"wrapped", "floor", "best"}
-
-
-def test_a_board_made_from_a_run_folder_finds_what_was_tested_there(run_of_two_suites, tmp_path: Path):
-    run, data = run_of_two_suites
-    tested.keep(tested.tested_pairs([run], data), tmp_path / "findings")
-    write_board(open_board(run).frame, tmp_path / "temporal.csv")
-    there = Tables(tmp_path)
-    own = there.board("temporal")
+    assert tested.ask(run, data) == len(run_pairs(run))
+    monkeypatch.setenv("LGL_BENCH_DATA", str(tmp_path))
+    words = ["leaderboard", "build", str(run), "--suite", "made-up", "--out", str(tmp_path / "temporal.csv")]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    own = Tables(tmp_path).board("temporal")
     assert own is not None
     for question in (asked.WRAPPED, asked.FLOOR, asked.BEST):
-        found = tested.looked_up(own, question, there.tested)
+        found = tested.judged(own, question)
         assert len(found) and set(found["test"]) == {"bootstrap"}
+    good = tested.judged(own, asked.WRAPPED).set_index("b").loc["good(msp,alpha=0.5)"]
+    assert (good["a"], good["verdict"]) == ("msp", "better")
 
 
-def test_streams_and_budgets_that_are_not_tested_again_keep_their_lines(tmp_path: Path):
-    cells = dict.fromkeys(tested.COLUMNS, "") | {"suite": "static", "stream": "cora", "verdict": "tie"}
-    paper, quick = (pd.DataFrame([cells | {"budget": name}]) for name in ("paper", "quick"))
-    tested.keep(paper, tmp_path)
-    tested.keep(quick, tmp_path)
-    (path,) = tested.keep(quick.assign(verdict="better"), tmp_path)
-    assert pd.read_csv(path)[["budget", "verdict"]].to_numpy().tolist() == [["paper", "tie"], ["quick", "better"]]
+def run_pairs(run: Path) -> list[int]:
+    frame = open_board(run).frame.reset_index(drop=True)
+    return [at for question in asked.QUESTIONS for at in question.pairs(frame).b]
 
 
-def test_what_was_tested_counts_for_a_board_of_the_same_means_alone():
+def test_a_board_without_tests_beside_it_is_judged_by_welch():
     rows = board(row(0.70, 0.001, detector="msp"), row(0.80, 0.001, detector="good(msp,alpha=0.5)"))
-    own = Board("temporal", "quick", rows)
-    fresh = tested.looked_up(own, asked.WRAPPED, pd.DataFrame())
-    assert fresh[["verdict", "test"]].to_numpy().tolist() == [["better", "welch"]]
-    stored = fresh.assign(verdict="tie", test="bootstrap", lo=-0.5)
-    assert tested.looked_up(own, asked.WRAPPED, stored)[["verdict", "test", "lo"]].to_numpy().tolist() == [
-        ["tie", "bootstrap", -0.5]
-    ]
-    others = stored.assign(b_mean=0.81)
-    assert tested.looked_up(own, asked.WRAPPED, others)["test"].tolist() == ["welch"]
+    found = tested.judged(Board("temporal", "quick", rows), asked.WRAPPED)
+    assert found[["verdict", "test"]].to_numpy().tolist() == [["better", "welch"]]
 
 
 def test_facts_are_those_of_data_describe_and_keep_what_was_there(tmp_path: Path):

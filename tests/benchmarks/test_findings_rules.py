@@ -171,7 +171,7 @@ def test_rows_of_two_budgets_are_compared_in_their_order(tmp_path: Path):
     one, other = there.board("static-quick"), there.board("static")
     assert one is not None and other is not None
     rows = budgets.both(one, other)
-    found = budgets.orders(rows, other, pd.DataFrame()).iloc[0]
+    found = budgets.orders(rows, other).iloc[0]
     assert found["tau"] == pytest.approx(1 / 3)  # two pairs in the same order, one not
     assert found["leader_quick"] == "msp on gcn" and found["leader_paper"] == "energy on gcn"
     assert found["verdict"] == "behind"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from lgl_bench.cli import main
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.files import remove
-from lgl_bench.grading.beside import DELAYS_FILE, MATRIX_FILE, beside, files_beside
+from lgl_bench.grading.beside import DELAYS_FILE, MATRIX_FILE, TESTS_FILE, beside, files_beside
 from lgl_bench.grading.board_delays import CLASSES_FILE
 from lgl_bench.grading.board_matrix import read_board_matrix, write_board_matrix
 from lgl_bench.leaderboard.table.read import read_board
@@ -83,7 +83,7 @@ def test_only_matrices_of_rows_of_the_board_are_beside_it_in_a_few_bytes(tmp_pat
     assert write_board_matrix([matrix("joint", 0.9)], board, tmp_path / "mine.csv") is None and not path.exists()
 
 
-@pytest.mark.parametrize("file", [MATRIX_FILE, DELAYS_FILE])
+@pytest.mark.parametrize("file", [MATRIX_FILE, DELAYS_FILE, TESTS_FILE])
 def test_a_damaged_file_is_refused_with_what_to_do(tmp_path, file):
     board_of(year_frame()).to_csv(tmp_path / "mine.csv", index=False)
     path = beside(tmp_path / "mine.csv", file)

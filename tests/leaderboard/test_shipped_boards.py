@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lgl_bench.grading.beside import DELAYS_FILE, MATRIX_FILE, beside
+from lgl_bench.grading.beside import DELAYS_FILE, MATRIX_FILE, TESTS_FILE, beside
 from lgl_bench.grading.board_years import CURVES, read_board_years
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.build import board_rows
@@ -101,8 +101,8 @@ def test_every_panel_of_the_site_has_data_from_the_boards_alone(tmp_path):
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda path: path.stem)
-def test_the_matrices_and_delays_beside_a_board_are_small(board):
-    for file in (MATRIX_FILE, DELAYS_FILE):
+def test_what_lies_beside_a_board_is_small(board):
+    for file in (MATRIX_FILE, DELAYS_FILE, TESTS_FILE):
         path = beside(board, file)
         assert not path.is_file() or path.stat().st_size < LARGEST, path.name
 

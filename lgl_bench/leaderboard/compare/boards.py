@@ -13,9 +13,9 @@ import pandas as pd
 from lgl_bench.core.errors import UnknownNameError, UsageError
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.grading.row_key import KEY
-from lgl_bench.leaderboard.boards import OpenedBoard
+from lgl_bench.leaderboard.boards import OpenedBoard, source_of
 from lgl_bench.leaderboard.compare.across import across_streams
-from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.board_tests import Source
 from lgl_bench.leaderboard.compare.matching import match
 from lgl_bench.leaderboard.compare.questions import NOT_TESTED
 from lgl_bench.leaderboard.compare.standing import BEST, Pairs, pairs_tested
@@ -92,7 +92,7 @@ def compare(
     starts = np.concatenate([[0], np.cumsum([len(frame) for frame in frames])])
     pairs, refused, only = _within(pooled) if within else _between(frames, starts)
     asked = _asked(pooled, pairs, metrics)
-    runs = [Run(board.folder) if board.folder is not None else None for board in boards]
+    runs = [source_of(board) for board in boards]
     rows = _rows(pooled, asked, runs, Tester(data_dir, draws, seed, listener=listener))
     if not metrics:
         # A printed table leaves most metrics out; they are listed only when asked for.
@@ -169,7 +169,7 @@ def _asked(pooled: pd.DataFrame, pairs: pd.DataFrame, metrics: Sequence[str]) ->
     return pd.concat(parts).sort_values(["i", "j"], kind="stable", ignore_index=True)
 
 
-def _rows(pooled: pd.DataFrame, asked: pd.DataFrame, runs: Sequence[Run | None], tester: Tester) -> pd.DataFrame:
+def _rows(pooled: pd.DataFrame, asked: pd.DataFrame, runs: Sequence[Source], tester: Tester) -> pd.DataFrame:
     """Every question with its answer and the verdict; Holm within boards, stream or group, and metric."""
     i, j = (asked[side].to_numpy(dtype=np.int64) for side in ("i", "j"))
     names = asked["metric"].to_numpy(dtype=object)

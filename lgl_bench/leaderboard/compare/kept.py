@@ -48,6 +48,11 @@ class KeptTests:
         except (KeyError, TypeError, ValueError, OverflowError):  # nothing, or somebody else's file under that name
             return None
 
+    @property
+    def tests(self) -> Mapping[Pair, Mapping[str, Any]]:
+        """Everything that is kept."""
+        return self._entries
+
     def add(self, pair: Pair, result: PairResult) -> None:
         """Remembers what came of a pair."""
         self._entries[pair] = result.to_json()

@@ -1,9 +1,10 @@
 """How rows stand to a reference row: the one place that decides, for `show`, `compare`, the page and the floor.
 
 Two rows are told apart if p, adjusted by Holm over the family, is below 5 %. With the answers of a run folder p
-comes from the paired bootstrap or the corrected resampled t (`testing.py`), from tables alone from Welch's t. If
-they are not told apart, the number of seeds decides on the word: if the difference, staying as it is, would be found
-with up to a hundred seeds in all, it is "inconclusive (n more seeds)", otherwise a "tie".
+comes from the paired bootstrap or the corrected resampled t (`testing.py`), for a table with tests beside it from
+these (`board_tests.py`), and from tables alone from Welch's t. If they are not told apart, the number of seeds decides
+on the word: if the difference, staying as it is, would be found with up to a hundred seeds in all, it is "inconclusive
+(n more seeds)", otherwise a "tie".
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import pandas as pd
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.board_tests import BoardTests, Source
 from lgl_bench.leaderboard.compare.questions import NOT_TESTED, WELCH, PairResult, Question
 from lgl_bench.leaderboard.compare.testing import Tester
 from lgl_bench.leaderboard.stats.evidence import ALPHA, Evidence, Unpaired, more_seeds
@@ -184,14 +186,14 @@ def seeds_lacking(standing: str) -> str:
 
 
 def pairs_tested(
-    frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Run | None] = (), tester: Tester | None = None
+    frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Source] = (), tester: Tester | None = None
 ) -> Differences:
     """Tests pairs of rows, from answers if both rows have a run folder.
 
     Args:
         frame: Leaderboard rows, with a column `board` if there are `runs`.
         pairs: Which, and in which metric.
-        runs: The run of each board; None for a table.
+        runs: What the rows of each board are tested from.
         tester: What asks the answers; a new one otherwise.
     """
     a, b, metrics = pairs
@@ -204,10 +206,10 @@ def pairs_tested(
     of_paper = printed[a] | printed[b]
     results: dict[int, PairResult] = {}
     if any(run is not None for run in runs):
-        defined = ~np.isnan(tables.value) & ~of_paper
-        questions = _questions(frame, pairs, runs, np.flatnonzero(defined))
+        defined = np.flatnonzero(~np.isnan(tables.value) & ~of_paper)
+        questions, results = _questions(frame, pairs, runs, defined), _looked_up(frame, pairs, runs, defined, tables)
         answered = (tester or Tester()).ask(list(questions.values()))
-        results = dict(zip(questions, answered, strict=True))
+        results |= dict(zip(questions, answered, strict=True))
     return Differences(sign, tables, results, _columns(results, len(a)), of_paper)
 
 
@@ -229,7 +231,27 @@ def _figures(frame: pd.DataFrame, pairs: Pairs, suffix: Suffix) -> tuple[FloatAr
     return left, right
 
 
-def _questions(frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Run | None], among: IntArray) -> dict[int, Question]:
+def _looked_up(
+    frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Source], among: IntArray, tables: Unpaired
+) -> dict[int, PairResult]:
+    """Pairs of one table that have a test beside it."""
+    if not any(isinstance(source, BoardTests) for source in runs):
+        return {}
+    cells = [tuple(row) for row in frame[list(KEY)].astype(str).itertuples(index=False, name=None)]
+    board = frame["board"].to_numpy(dtype=np.int64)
+    found = {}
+    for at in among.tolist():
+        i, j = int(pairs.a[at]), int(pairs.b[at])
+        tests = runs[board[i]]
+        if isinstance(tests, BoardTests) and board[i] == board[j]:
+            means = float(tables.mean_a[at]), float(tables.mean_b[at])
+            result = tests.get((cells[i], cells[j], str(pairs.metrics[at])), means)
+            if result is not None:
+                found[at] = result
+    return found
+
+
+def _questions(frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Source], among: IntArray) -> dict[int, Question]:
     a, b, metrics = pairs
     cells = frame[list(KEY)].astype(str).to_numpy(dtype=object)
     board, split = frame["board"].to_numpy(dtype=np.int64), frame["split"].to_numpy(dtype=object)
@@ -238,7 +260,7 @@ def _questions(frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Run | None], am
     for at in among.tolist():
         i, j = int(a[at]), int(b[at])
         one, other = runs[board[i]], runs[board[j]]
-        if one is not None and other is not None:
+        if isinstance(one, Run) and isinstance(other, Run):
             methods = (one, tuple(cells[i])), (other, tuple(cells[j]))
             found[at] = Question(*methods, str(metrics[at]), str(split[j]), str(checksum[j]))
     return found

@@ -4,7 +4,7 @@
   sign-flip test over years beside it;
 - both from run folders, seeds that split anew: the corrected resampled t-test over seeds;
 - both from run folders, but answers or labels are missing, or the metric cannot be drawn: a paired t over seeds;
-- only tables: Welch's t over seeds;
+- only tables: what is kept beside them (`board_tests.py`), else Welch's t over seeds;
 - a printed row: nothing.
 """
 
@@ -99,14 +99,17 @@ class Tester:
         for kept in (self._kept or {}).values():
             kept.write()
 
+    def kept(self, run: Run) -> KeptTests | None:
+        """What a run folder keeps; None if that does not count."""
+        if self._kept is None:
+            return None
+        if run.folder not in self._kept:
+            self._kept[run.folder] = KeptTests(run.folder, self.draws, self.seed)
+        return self._kept[run.folder]
+
     def _kept_of(self, question: Question) -> KeptTests | None:
         """What the run folder of both rows keeps; None if they are from two."""
-        folder = question.a[0].folder
-        if self._kept is None or question.b[0].folder != folder:
-            return None
-        if folder not in self._kept:
-            self._kept[folder] = KeptTests(folder, self.draws, self.seed)
-        return self._kept[folder]
+        return self.kept(question.a[0]) if question.b[0].folder == question.a[0].folder else None
 
     def _look_up(self, question: Question) -> PairResult | None:
         kept = self._kept_of(question)

@@ -169,7 +169,9 @@ def report_rows(sources: Sequence[ReportInput], data_dir: Path | None = None) ->
     if not any(len(source.board) for source in sources):
         return []
     pooled = pd.concat([source.board.assign(board=at) for at, source in enumerate(sources)], ignore_index=True)
-    runs = [Run(source.folder) if source.folder is not None and len(source.years) else None for source in sources]
+    runs = [
+        Run(source.folder) if source.folder is not None and len(source.years) else source.tests for source in sources
+    ]
     tester = Tester(data_dir)
     order = ranked(settled(pooled, runs, tester), runs=runs, tester=tester)
     gains = over_base(order, runs, tester)

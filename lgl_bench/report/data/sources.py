@@ -15,6 +15,7 @@ from lgl_bench.grading.board_matrix import read_board_matrix, read_run_matrix
 from lgl_bench.grading.board_years import read_board_years
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.grading.year_table import YEARS_FILE, read_years
+from lgl_bench.leaderboard.compare.board_tests import BoardTests, read_board_tests
 from lgl_bench.leaderboard.table.names import BOARD_FILE
 from lgl_bench.leaderboard.table.schema import PLACE, VARIANT
 from lgl_bench.leaderboard.table.text import completed, read_tolerant
@@ -35,6 +36,7 @@ class ReportInput:
         notes: What the reader of the report should know about it.
         matrix: Every model on every year, of the run folder or beside the CSV; empty if there is none.
         delays: Delays of detection, of the run folder or beside the CSV; empty if there are none.
+        tests: Between rows, beside the CSV; None for a run folder, whose answers are asked.
     """
 
     name: str
@@ -45,6 +47,7 @@ class ReportInput:
     notes: tuple[str, ...] = ()
     matrix: pd.DataFrame = field(default_factory=pd.DataFrame)
     delays: pd.DataFrame = field(default_factory=pd.DataFrame)
+    tests: BoardTests | None = None
 
 
 def read_sources(paths: Iterable[Path]) -> list[ReportInput]:
@@ -87,7 +90,8 @@ def _file(path: Path) -> ReportInput:
     beside = read_board_years(path)
     years = pd.DataFrame() if beside is None else _texts(beside)
     board = read_tolerant(path, METRICS)
-    return ReportInput(str(path), board, years, matrix=read_board_matrix(path), delays=read_board_delays(path))
+    drawn = read_board_matrix(path), read_board_delays(path), read_board_tests(path)
+    return ReportInput(str(path), board, years, None, None, (), *drawn)
 
 
 def _years(folder: Path) -> pd.DataFrame:

@@ -25,7 +25,7 @@ _ABOUT = (
 )
 _PAIRED = "Hover for the 95 % interval of the paired difference."
 _MEANS = (
-    "These rows come from tables, without the seeds behind them: differences are those of means and have no interval; "
+    "Some rows come from tables without tests beside them: their differences are those of means and have no interval; "
     "what is told apart is so by Welch's t."
 )
 _EMPTY = "No row of GOOD stands beside a row of the detector it wraps."
