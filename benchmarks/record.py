@@ -27,6 +27,8 @@ from benchmarks.boards import BOARDS, PARITY, ROOT, Board, hours, read_boards, r
 from lgl_bench.grading.beside import files_beside
 from lgl_bench.grading.history import kept_plans
 from lgl_bench.grading.row_key import KEY
+from lgl_bench.grading.year_table import YEARS_FILE, read_years
+from lgl_bench.grading.years import NOT_RUN
 from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.runs.costs import costs
 from lgl_bench.runs.devices import cores
@@ -107,9 +109,11 @@ def verify(folder: str, boards: Sequence[Board], given: argparse.Namespace) -> s
     spent = costs(record for record in records.values() if record is not None).all
     scoring = f"{hours(spent.training)} of training, {hours(spent.scoring)} of scoring"
     print(f"{folder}: {spent.fits:,} fits with their scores, {scoring}, each on one core", flush=True)
+    lacking = unanswered(store.folder)
     for plan in plans:
-        if any(records[key] is None for key in plan.fits):
-            print(f"{plan.suite.get('name')} on {', '.join(plan.streams)} is not finished, and not verified")
+        suite = str(plan.suite.get("name"))
+        if any(records[key] is None or (suite, key) in lacking for key in plan.fits):
+            print(f"{suite} on {', '.join(plan.streams)} is not finished, and not verified")
             continue
         bundle = bundles / f"{folder}-{plan.digest()}.zip"
         rows = bundle.with_suffix(".csv")
@@ -118,6 +122,15 @@ def verify(folder: str, boards: Sequence[Board], given: argparse.Namespace) -> s
         _lgl_bench(["verify", str(bundle), "--out", str(rows), "--force", *_data(given)])
         found |= keys(rows)
     return found
+
+
+def unanswered(folder: Path) -> set[tuple[str, str]]:
+    """Suites and fits of which a run folder has graded that some answer was never asked for: the run was stopped."""
+    if not (folder / YEARS_FILE).is_file():
+        return set()
+    years = read_years(folder)
+    left = years[years["reason"] == NOT_RUN]
+    return set(zip(left["suite"].astype(str), left["key"].astype(str), strict=True))
 
 
 def build_board(board: Board, verified: set[tuple[str, ...]], given: argparse.Namespace) -> None:

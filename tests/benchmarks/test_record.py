@@ -16,6 +16,7 @@ from lgl_bench.grading.beside import files_beside
 from lgl_bench.grading.board_years import write_board_years
 from lgl_bench.leaderboard.table.write import write_board
 from lgl_bench.plans.suite import suites
+from lgl_bench.runs.store import RunStore
 from tests.support.report_boards import board_of, year_frame
 
 BOARDS = boards.read_boards()
@@ -145,6 +146,14 @@ def test_a_board_with_a_row_that_was_not_verified_is_not_written(calls, folder, 
     with pytest.raises(SystemExit, match="temporal: 1 rows are of no run that was finished and verified"):
         record.build(chosen, found)
     assert "temporal on s is not finished" in capsys.readouterr().out and not list((tmp_path / "mine").iterdir())
+
+
+def test_a_run_that_lacks_answers_is_not_finished(tmp_path):
+    years = year_frame(backbones=["gcn"], thresholds=[""], years=[2006, 2007], seeds=1)
+    stopped = years.assign(reason=["not run", *[""] * (len(years) - 1)], key=[f"fit-{at}" for at in range(len(years))])
+    RunStore(tmp_path).write_frame("years.parquet", stopped)
+    assert record.unanswered(tmp_path) == {(stopped["suite"].iloc[0], "fit-0")}
+    assert record.unanswered(tmp_path / "nothing") == set()
 
 
 def test_pages_of_the_repository_are_made_from_its_own_boards_and_no_others(calls, folder, tmp_path, monkeypatch):
