@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lgl_bench.core.grammar import without_values
 from lgl_bench.leaderboard.compare.standing import UNTESTED
 from lgl_bench.leaderboard.floor import IS_FLOOR, NO, YES
 from lgl_bench.report.data.rows import Place, ShownRow
@@ -29,14 +30,25 @@ class Finding:
 
 
 def findings(rows: Sequence[ShownRow]) -> list[Finding]:
-    """Every place with a ranked row without a threshold, in the order of the rows: real streams before twins."""
+    """Every place with a ranked row without a threshold, in the order of the rows: real streams before twins.
+
+    A place with the values of one detector alone, as in a sweep, has no leader: it is left out if its stream has a
+    place where detectors meet.
+    """
     places: dict[Place, list[ShownRow]] = {}
     for row in rows:
         if not row.threshold and row.rank is not None:
             places.setdefault(row.place, []).append(row)
+    met = {place.stream for place, part in places.items() if _detectors_meet(part)}
     return [
-        Finding(place, part[0], _standing(part), _floor(part), gain_on(part, place)) for place, part in places.items()
+        Finding(place, part[0], _standing(part), _floor(part), gain_on(part, place))
+        for place, part in places.items()
+        if _detectors_meet(part) or place.stream not in met
     ]
+
+
+def _detectors_meet(rows: Sequence[ShownRow]) -> bool:
+    return len({without_values(row.detector) for row in rows if row.above_floor != IS_FLOOR}) > 1
 
 
 def _standing(rows: Sequence[ShownRow]) -> str:
