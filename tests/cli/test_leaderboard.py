@@ -37,6 +37,7 @@ def test_build_makes_one_table_of_runs_and_tables(tmp_path, table):
         "years": str(tmp_path / "all.years.parquet"),
         "matrix": None,
         "delays": None,
+        "tests": None,
     }
     assert len(read_board(tmp_path / "all.csv")) == 4
 
