@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from lgl_bench.core.types import FloatArray
 from lgl_bench.grading.beside import NUMBER, TESTS_FILE, TEXT, beside, read_beside, write_beside
 from lgl_bench.grading.row_key import KEY
 from lgl_bench.leaderboard.compare.answers import Run
@@ -87,12 +88,15 @@ def write_board_tests(parts: Iterable[Tests], rows: pd.DataFrame, board: Path) -
         DataError: It cannot be written.
     """
     at = {cells: row for row, cells in enumerate(rows[list(KEY)].astype(str).itertuples(index=False, name=None))}
+    means: dict[str, FloatArray] = {}
     found = []
     for (a, b, metric), entry in (item for part in parts for item in part.items()):
-        if a in at and b in at and metric_column(metric, "mean") in rows:
-            means = rows[metric_column(metric, "mean")].to_numpy(dtype=np.float64, na_value=np.nan)
+        column = metric_column(metric, "mean")
+        if a in at and b in at and column in rows:
+            if metric not in means:
+                means[metric] = rows[column].to_numpy(dtype=np.float64, na_value=np.nan)
             own = {"a": json.dumps(a), "b": json.dumps(b), "metric": metric}
-            found.append({**own, **entry, **dict(zip(_MEANS, (means[at[a]], means[at[b]]), strict=True))})
+            found.append({**own, **entry, **dict(zip(_MEANS, means[metric][[at[a], at[b]]], strict=True))})
     table = pd.DataFrame(found, columns=list(_TYPES))
     numbers = [name for name, kind in _TYPES.items() if kind is NUMBER]
     return write_beside([table.astype(dict.fromkeys(numbers, np.float64))], beside(board, TESTS_FILE), single=False)

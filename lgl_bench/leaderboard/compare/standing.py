@@ -19,7 +19,7 @@ import pandas as pd
 
 from lgl_bench.core.types import BoolArray, FloatArray, IntArray
 from lgl_bench.grading.row_key import KEY
-from lgl_bench.leaderboard.compare.answers import Run
+from lgl_bench.leaderboard.compare.answers import Cells, Run
 from lgl_bench.leaderboard.compare.board_tests import BoardTests, Source
 from lgl_bench.leaderboard.compare.questions import NOT_TESTED, WELCH, PairResult, Question
 from lgl_bench.leaderboard.compare.testing import Tester
@@ -237,7 +237,7 @@ def _looked_up(
     """Pairs of one table that have a test beside it."""
     if not any(isinstance(source, BoardTests) for source in runs):
         return {}
-    cells = [tuple(row) for row in frame[list(KEY)].astype(str).itertuples(index=False, name=None)]
+    cells = _methods(frame)
     board = frame["board"].to_numpy(dtype=np.int64)
     found = {}
     for at in among.tolist():
@@ -253,7 +253,7 @@ def _looked_up(
 
 def _questions(frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Source], among: IntArray) -> dict[int, Question]:
     a, b, metrics = pairs
-    cells = frame[list(KEY)].astype(str).to_numpy(dtype=object)
+    cells = _methods(frame)
     board, split = frame["board"].to_numpy(dtype=np.int64), frame["split"].to_numpy(dtype=object)
     checksum = frame["stream_checksum"].to_numpy(dtype=object)
     found = {}
@@ -261,6 +261,11 @@ def _questions(frame: pd.DataFrame, pairs: Pairs, runs: Sequence[Source], among:
         i, j = int(a[at]), int(b[at])
         one, other = runs[board[i]], runs[board[j]]
         if isinstance(one, Run) and isinstance(other, Run):
-            methods = (one, tuple(cells[i])), (other, tuple(cells[j]))
+            methods = (one, cells[i]), (other, cells[j])
             found[at] = Question(*methods, str(metrics[at]), str(split[j]), str(checksum[j]))
     return found
+
+
+def _methods(frame: pd.DataFrame) -> list[Cells]:
+    """What names the method of each row."""
+    return list(frame[list(KEY)].astype(str).itertuples(index=False, name=None))

@@ -39,11 +39,12 @@ def findings(rows: Sequence[ShownRow]) -> list[Finding]:
     for row in rows:
         if not row.threshold and row.rank is not None:
             places.setdefault(row.place, []).append(row)
-    met = {place.stream for place, part in places.items() if _detectors_meet(part)}
+    met = {place for place, part in places.items() if _detectors_meet(part)}
+    streams = {place.stream for place in met}
     return [
         Finding(place, part[0], _standing(part), _floor(part), gain_on(part, place))
         for place, part in places.items()
-        if _detectors_meet(part) or place.stream not in met
+        if place in met or place.stream not in streams
     ]
 
 

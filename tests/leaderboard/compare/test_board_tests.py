@@ -75,7 +75,7 @@ def test_a_csv_tells_rows_apart_as_its_run_folder_does(made, tmp_path, monkeypat
     assert again["verdict"].tolist() == rows["verdict"].tolist()
 
 
-def test_the_answers_tell_apart_what_the_spread_over_seeds_does_not(made, tmp_path):
+def test_without_the_file_only_the_spread_over_seeds_is_compared(made, tmp_path):
     _, out, data = made
     alone = copied(out, tmp_path)
     paired = within(alone, data)
