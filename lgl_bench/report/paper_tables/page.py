@@ -15,7 +15,6 @@ from lgl_bench.report.paper_tables.words import (
     FEW,
     SIGNS,
     counted,
-    means,
     metrics,
     notes_of,
     printed,
@@ -25,7 +24,7 @@ from lgl_bench.report.paper_tables.words import (
 )
 from lgl_bench.report.parity.measured import BUDGET
 from lgl_bench.report.parity.switches import published_code
-from lgl_bench.report.parity.verdict import Mark
+from lgl_bench.report.parity.verdict import Mark, means
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,13 +87,12 @@ def answered(one: PrintedCell, numbers: OurNumbers) -> PaperCell:
     """A printed cell with our number and what is said of it."""
     ours, switched = numbers.standing(one), numbers.switched(one)
     measured = {cell.switch for cell in switched}
-    declared = {} if one.threshold else published_code().switches
     return PaperCell(
         one,
         ours,
         verdict(ours, switched),
         tuple(switched),
-        tuple(name for name, switch in declared.items() if name not in measured and switch.applies(one.cell)),
+        () if one.threshold else published_code().untried(one.cell, measured),
         published_code().note(one.cell.split, one.cell.backbone),
     )
 

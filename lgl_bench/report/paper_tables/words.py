@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lgl_bench.report.paper_tables.ours import PARITY, OurCell
 from lgl_bench.report.paper_tables.tables import PaperCell
 from lgl_bench.report.parity.switches import published_code
-from lgl_bench.report.parity.verdict import FAR, MIN_SEEDS, Mark
+from lgl_bench.report.parity.verdict import FAR, MIN_SEEDS, Mark, means
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,6 @@ def reason(cell: PaperCell) -> str:
 
 def _with(one: OurCell) -> str:
     return f"with {one.switch} {means(one)} ({seeds(one)})"
-
-
-def means(ours: OurCell) -> str:
-    """Our figures without their deviations."""
-    return " / ".join("undefined" if one.ours is None else f"{one.ours:.3f}" for one in ours.figures)
 
 
 def seeds(ours: OurCell) -> str:

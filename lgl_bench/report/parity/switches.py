@@ -6,7 +6,7 @@ They are declared in `benchmarks/parity/published_code.toml`, and their plugins 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -138,6 +138,10 @@ class PublishedCode:
     plugin: Path
     switches: dict[str, Switch]
     notes: tuple[Note, ...]
+
+    def untried(self, cell: Cell, measured: Collection[str]) -> tuple[str, ...]:
+        """The switches that change a cell and are not among those it was measured with."""
+        return tuple(name for name, switch in self.switches.items() if name not in measured and switch.applies(cell))
 
     def note(self, split: str, backbone: str) -> str:
         """The note on a printed cell; "" if there is none."""

@@ -13,7 +13,7 @@ from lgl_bench.core.errors import UsageError
 from lgl_bench.core.files import writing
 from lgl_bench.plans.paper_presets import good_preset
 from lgl_bench.report.parity.arms import scored_as
-from lgl_bench.report.parity.cells import GOOD, TRANSDUCTIVE
+from lgl_bench.report.parity.cells import GOOD, TRANSDUCTIVE, Cell
 from lgl_bench.report.parity.measured import Measurement
 from lgl_bench.report.parity.printed import printed_cells
 from lgl_bench.report.parity.switches import published_code
@@ -62,6 +62,11 @@ class ParityRow:
     dgl: str
     python: str
     stream_checksum: str
+
+    @property
+    def cell(self) -> Cell:
+        """The model kind on its stream."""
+        return Cell(self.stream, self.split, self.backbone, self.head)
 
     @property
     def place(self) -> tuple[str, str, str, str]:

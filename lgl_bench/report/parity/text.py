@@ -1,19 +1,20 @@
-"""The parity report for reading: our cells, the published code's switches beside them, and what lacks seeds."""
+"""The parity report for reading: our cells, those far from the printed ones, every switch, and what is left to run."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from lgl_bench.report.parity.cells import TRANSDUCTIVE, cells_of
 from lgl_bench.report.parity.switches import published_code
 from lgl_bench.report.parity.table import ParityRow
+from lgl_bench.report.parity.verdict import FAR, Mark, Verdict, means, verdict
 
 _CELL = ("stream", "split", "backbone", "detector")
 
 
 def markdown(rows: Sequence[ParityRow], wanted: int) -> str:
-    """The three tables.
+    """The four tables, each if it has a row.
 
     Args:
         rows: Of `parity_table`.
@@ -22,11 +23,13 @@ def markdown(rows: Sequence[ParityRow], wanted: int) -> str:
     ours = [row for row in rows if not row.switch]
     switched = [row for row in rows if row.switch]
     parts = [_own_table(ours)]
+    if far := _far_table(rows):
+        parts += [f"## Cells further than {FAR} from the printed ones, and what explains them", far]
     if switched:
         parts += ["## What the published code does differently", _switch_table(switched, ours)]
-    lacking = _seed_table(rows, wanted)
-    if lacking:
-        parts += [f"## Cells with fewer than {wanted} seeds", lacking]
+    if left := _left_table(rows, wanted):
+        about = f"Seeds that were measured, of cells with fewer than {wanted}, or of switches that may yet explain one."
+        parts += ["## What is left to run", about, left]
     return "\n\n".join([*parts, _provenance(rows)]) + "\n"
 
 
@@ -52,11 +55,46 @@ def _switch_table(rows: Sequence[ParityRow], ours: Sequence[ParityRow]) -> str:
     return _table(header, lines, left=5)
 
 
-def _seed_table(rows: Sequence[ParityRow], wanted: int) -> str:
-    """Seeds that were measured, per trained model and switch, if one of them has too few; "" if none has."""
+def _far_table(rows: Sequence[ParityRow]) -> str:
+    """One row per cell that is far from the printed one: what explains it, or what does not; "" if there is none."""
+    header = [*_CELL, "printed", "ours", "verdict", "with the switch that explains it", "without success", "not run"]
+    lines = []
+    for ours, switched, said in _verdicts(rows):
+        if said.mark not in (Mark.EXPLAINED, Mark.OPEN):
+            continue
+        helps = [row for row in switched if row.switch in said.switches]
+        others = [row for row in switched if row.switch not in said.switches] if said.mark == Mark.OPEN else []
+        untried = published_code().untried(ours.cell, {row.switch for row in switched})
+        lines.append(
+            [
+                *ours.place,
+                " / ".join(f"{one.paper:.3f}" for one in ours.figures),
+                means(ours),
+                said.mark + (" (few seeds)" if said.few_seeds else ""),
+                "; ".join(f"{row.switch} {means(row)}" for row in helps),
+                "; ".join(f"{row.switch} {means(row)}" for row in others),
+                ", ".join(untried) if said.mark == Mark.OPEN else "",
+            ]
+        )
+    return _table(header, lines, left=len(header)) if lines else ""
+
+
+def _verdicts(rows: Sequence[ParityRow]) -> Iterator[tuple[ParityRow, list[ParityRow], Verdict]]:
+    """Our cells, each with its switches and what is said of it."""
+    switched: dict[tuple[str, ...], list[ParityRow]] = {}
+    for row in rows:
+        switched.setdefault(row.place, []).extend([row] if row.switch else [])
+    for row in rows:
+        if not row.switch:
+            yield row, switched[row.place], verdict(row, switched[row.place])
+
+
+def _left_table(rows: Sequence[ParityRow], wanted: int) -> str:
+    """Seeds that were measured, per trained model and switch, if more of them could answer something; "" if none."""
     measured: Counter[tuple[str, ...]] = Counter()
     for row in rows:
         measured[_trained(row)] = max(measured[_trained(row)], row.seeds)
+    unanswered = {ours.cell for ours, _, said in _verdicts(rows) if not said.answered}
     switches = published_code().switches
     places = sorted({(row.stream, row.split) for row in rows if row.split != TRANSDUCTIVE})
     cells = dict.fromkeys(cell for stream, split in places for cell in cells_of(stream, split))
@@ -65,7 +103,8 @@ def _seed_table(rows: Sequence[ParityRow], wanted: int) -> str:
         kind = (cell.stream, cell.split, cell.backbone, cell.head)
         applied = ["", *(switch.name if switch.applies(cell) else None for switch in switches.values())]
         counts = ["" if name is None else str(measured[(*kind, name)]) for name in applied]
-        if any(count and int(count) < wanted for count in counts):
+        asked = counts if cell in unanswered else counts[:1]
+        if any(count and int(count) < wanted for count in asked):
             lines.append([*kind, *counts])
     return _table(["stream", "split", "backbone", "head", "ours", *switches], lines, left=4) if lines else ""
 

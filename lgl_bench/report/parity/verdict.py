@@ -86,6 +86,11 @@ def near(cell: ComparedCell) -> bool:
     return bool(cell.figures) and all(one.difference is not None and abs(one.difference) <= FAR for one in cell.figures)
 
 
+def means(cell: ComparedCell) -> str:
+    """Its figures of ours, without their deviations."""
+    return " / ".join("undefined" if one.ours is None else f"{one.ours:.3f}" for one in cell.figures)
+
+
 def verdict(ours: ComparedCell | None, switched: Iterable[ComparedCell] = ()) -> Verdict:
     """What is said of a printed cell.
 
