@@ -28,20 +28,25 @@ class PresetChange:
     """Parameters of backbone and training that become others.
 
     Attributes:
+        streams: Only on these; on all if there are none.
         backbones: Only of these; of all if there are none.
         set: By name, the value.
         add: By name, what is added.
     """
 
+    streams: tuple[str, ...] = ()
     backbones: tuple[str, ...] = ()
     set: Mapping[str, float] = field(default_factory=dict)
     add: Mapping[str, float] = field(default_factory=dict)
 
-    def __call__(self, preset: Preset, backbone: str) -> Preset:
-        """The preset with the change."""
-        if self.backbones and backbone not in self.backbones:
+    def __call__(self, preset: Preset, cell: Cell) -> Preset:
+        """The preset of a cell with the change."""
+        if (self.streams and cell.stream not in self.streams) or (
+            self.backbones and cell.backbone not in self.backbones
+        ):
             return preset
-        values = {**self.set, **{name: _value(preset, backbone, name) + more for name, more in self.add.items()}}
+        added = {name: _value(preset, cell.backbone, name) + more for name, more in self.add.items()}
+        values = {**self.set, **added}
         training: dict[str, Any] = {name: value for name, value in values.items() if name in _TRAINING}
         parameters = {name: value for name, value in values.items() if name not in _TRAINING}
         return replace(
@@ -95,7 +100,7 @@ class Switch:
         """How the model of a cell is trained with the switch."""
         preset = paper_preset(cell)
         for change in self.presets:
-            preset = change(preset, cell.backbone)
+            preset = change(preset, cell)
         return preset
 
     def expressions(self, cell: Cell) -> dict[str, Expression]:

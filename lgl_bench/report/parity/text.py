@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from lgl_bench.report.parity.cells import TRANSDUCTIVE, cells_of
+from lgl_bench.report.parity.cells import TRANSDUCTIVE, Cell, cells_of
 from lgl_bench.report.parity.switches import published_code
 from lgl_bench.report.parity.table import ParityRow
 from lgl_bench.report.parity.verdict import FAR, Mark, Verdict, means, verdict
@@ -94,18 +94,20 @@ def _left_table(rows: Sequence[ParityRow], wanted: int) -> str:
     measured: Counter[tuple[str, ...]] = Counter()
     for row in rows:
         measured[_trained(row)] = max(measured[_trained(row)], row.seeds)
-    unanswered = {ours.cell for ours, _, said in _verdicts(rows) if not said.answered}
     switches = published_code().switches
+    needed: dict[Cell, set[str]] = {}
+    for ours, _, said in _verdicts(rows):
+        needed.setdefault(ours.cell, set()).update(switches if said.mark == Mark.OPEN else said.switches)
     places = sorted({(row.stream, row.split) for row in rows if row.split != TRANSDUCTIVE})
     cells = dict.fromkeys(cell for stream, split in places for cell in cells_of(stream, split))
     lines = []
     for cell in cells:
         kind = (cell.stream, cell.split, cell.backbone, cell.head)
-        applied = ["", *(switch.name if switch.applies(cell) else None for switch in switches.values())]
-        counts = ["" if name is None else str(measured[(*kind, name)]) for name in applied]
-        asked = counts if cell in unanswered else counts[:1]
-        if any(count and int(count) < wanted for count in asked):
-            lines.append([*kind, *counts])
+        applied = ["", *(name for name, switch in switches.items() if switch.applies(cell))]
+        counts = {name: measured[(*kind, name)] for name in applied}
+        asked = {"", *needed.get(cell, ())}
+        if any(count < wanted for name, count in counts.items() if name in asked):
+            lines.append([*kind, *(str(counts.get(name, "")) for name in ("", *switches))])
     return _table(["stream", "split", "backbone", "head", "ours", *switches], lines, left=4) if lines else ""
 
 

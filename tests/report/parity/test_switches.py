@@ -48,9 +48,21 @@ def test_a_switch_changes_one_thing():
     gat = Cell("cora", "60-20-20", "gat", "gdoc")
     assert paper_preset(gat).backbone["layers"] == 3
     assert SWITCHES["layer"].preset(gat).backbone == paper_preset(gat).backbone | {"layers": 2}
+    # Both at once are beside them, because that code has both.
+    odin = Cell("cora", "60-20-20", "gat", "softmax")
+    assert SWITCHES["layer-and-step"].preset(odin) == SWITCHES["layer"].preset(odin) != paper_preset(odin)
+    assert SWITCHES["layer-and-step"].expressions(odin) == SWITCHES["odin-step"].expressions(odin)
+    assert not SWITCHES["layer-and-step"].applies(gat)
     sage = Cell("cora", "60-20-20", "graphsage", "gdoc")
     once = replace(paper_preset(sage).training, epochs=1)
     assert SWITCHES["one-epoch"].preset(sage) == replace(paper_preset(sage), training=once)
+
+
+def test_batches_hold_all_vertices_but_those_of_the_largest_graph():
+    def batch(stream):
+        return SWITCHES["graph-mlp-batches"].preset(Cell(stream, "60-20-20", "graph-mlp", "gdoc")).backbone.get("batch")
+
+    assert [batch(stream) for stream in ("cora", "citeseer", "pubmed")] == [20000, 20000, None]
 
 
 def test_what_takes_the_place_of_a_detector_has_its_parameters_below_good_too():
