@@ -6,7 +6,7 @@ than the paper's row says. Its rows are told apart by the name of that file, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,14 +113,10 @@ class Arm:
         )
 
 
-def arms_of(cells: Iterable[Cell], switches: Sequence[Switch] = ()) -> list[Arm]:
-    """The arms of some cells: first as the paper says, then with every switch that changes any of them."""
+def arms_of(cells: Iterable[Cell], switch: Switch | None = None) -> list[Arm]:
+    """The arms of some cells, one per split: as the paper says, or with a switch, those that it changes."""
     by_split: dict[str, list[Cell]] = {}
     for cell in cells:
-        by_split.setdefault(cell.split, []).append(cell)
-    found = [Arm(None, split, tuple(members)) for split, members in by_split.items()]
-    for switch in switches:
-        for split, members in by_split.items():
-            changed = tuple(cell for cell in members if switch.applies(cell))
-            found += [Arm(switch, split, changed)] if changed else []
-    return found
+        if switch is None or switch.applies(cell):
+            by_split.setdefault(cell.split, []).append(cell)
+    return [Arm(switch, split, tuple(members)) for split, members in by_split.items()]

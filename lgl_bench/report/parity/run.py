@@ -15,7 +15,16 @@ from lgl_bench.core.registry import load_plugin
 from lgl_bench.pipeline import plan_run, run_plan
 from lgl_bench.report.parity.arms import arms_of
 from lgl_bench.report.parity.cells import Cell
-from lgl_bench.report.parity.measured import BUDGET, FILE, measured_in, merged, read_measured, write_measured
+from lgl_bench.report.parity.left import Left
+from lgl_bench.report.parity.measured import (
+    BUDGET,
+    FILE,
+    Measurement,
+    measured_in,
+    merged,
+    read_measured,
+    write_measured,
+)
 from lgl_bench.report.parity.switches import Switch, published_code
 from lgl_bench.report.parity.table import ParityRow, parity_table, write_table
 from lgl_bench.report.parity.text import markdown
@@ -29,8 +38,10 @@ def run_cells(
     settings: Settings,
     seeds: int,
     listener: Listener | None = None,
+    *,
+    only_left: bool = False,
 ) -> dict[str, str]:
-    """Runs cells as the paper says, and with every switch that changes them; what the folder holds is not run again.
+    """Runs cells as the paper says, then with each switch that changes them; what the folder holds is not run again.
 
     Args:
         cells: Of streams that are available.
@@ -38,6 +49,8 @@ def run_cells(
         settings: Where and how; preset files are written below its folder.
         seeds: How many.
         listener: Called with every event.
+        only_left: Leave out cells that the folder's `measured.csv` has with enough seeds, and switches for cells that
+            are near the printed ones or explained by then.
 
     Returns:
         What failed, with its reason.
@@ -46,11 +59,23 @@ def run_cells(
         load_plugin(published_code().plugin)
         settings = replace(settings, plugins=(*settings.plugins, str(published_code().plugin)))
     failed: dict[str, str] = {}
-    for arm in arms_of(cells, switches):
-        chosen = replace(settings, preset=arm.write_presets(settings.out / "presets"))
-        plan, streams = plan_run(arm.suite, chosen, seeds=seeds, budget=BUDGET, **arm.axes)
-        failed |= run_plan(plan, streams, chosen, listener).counts.failed
+    for switch in (None, *switches):
+        name = switch.name if switch else ""
+        left = Left(_table_of(_measured(settings.out)), seeds) if only_left else None
+        for arm in arms_of([cell for cell in cells if left is None or left.lacks(cell, name)], switch):
+            chosen = replace(settings, preset=arm.write_presets(settings.out / "presets"))
+            plan, streams = plan_run(arm.suite, chosen, seeds=seeds, budget=BUDGET, **arm.axes)
+            failed |= run_plan(plan, streams, chosen, listener).counts.failed
     return failed
+
+
+def _measured(out: Path) -> list[Measurement]:
+    """What a folder holds: by earlier commands, and of its own runs."""
+    return merged(read_measured(out / FILE), measured_in(out))
+
+
+def _table_of(measured: list[Measurement]) -> list[ParityRow]:
+    return parity_table(measured) if measured else []
 
 
 def write_tables(out: Path, seeds: int) -> list[ParityRow]:
@@ -60,7 +85,7 @@ def write_tables(out: Path, seeds: int) -> list[ParityRow]:
         out: The folder.
         seeds: That every cell should have.
     """
-    measured = merged(read_measured(out / FILE), measured_in(out))
+    measured = _measured(out)
     rows = parity_table(measured)
     write_measured(measured, out / FILE)
     write_table(rows, out / "parity.csv")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from lgl_bench.report.parity.cells import TRANSDUCTIVE, Cell, cells_of
+from lgl_bench.report.parity.cells import TRANSDUCTIVE, cells_of
+from lgl_bench.report.parity.left import Left, verdicts
 from lgl_bench.report.parity.switches import published_code
 from lgl_bench.report.parity.table import ParityRow
-from lgl_bench.report.parity.verdict import FAR, Mark, Verdict, means, verdict
+from lgl_bench.report.parity.verdict import FAR, Mark, means
 
 _CELL = ("stream", "split", "backbone", "detector")
 
@@ -59,7 +59,7 @@ def _far_table(rows: Sequence[ParityRow]) -> str:
     """One row per cell that is far from the printed one: what explains it, or what does not; "" if there is none."""
     header = [*_CELL, "printed", "ours", "verdict", "with the switch that explains it", "without success", "not run"]
     lines = []
-    for ours, switched, said in _verdicts(rows):
+    for ours, switched, said in verdicts(rows):
         if said.mark not in (Mark.EXPLAINED, Mark.OPEN):
             continue
         helps = [row for row in switched if row.switch in said.switches]
@@ -79,35 +79,16 @@ def _far_table(rows: Sequence[ParityRow]) -> str:
     return _table(header, lines, left=len(header)) if lines else ""
 
 
-def _verdicts(rows: Sequence[ParityRow]) -> Iterator[tuple[ParityRow, list[ParityRow], Verdict]]:
-    """Our cells, each with its switches and what is said of it."""
-    switched: dict[tuple[str, ...], list[ParityRow]] = {}
-    for row in rows:
-        switched.setdefault(row.place, []).extend([row] if row.switch else [])
-    for row in rows:
-        if not row.switch:
-            yield row, switched[row.place], verdict(row, switched[row.place])
-
-
 def _left_table(rows: Sequence[ParityRow], wanted: int) -> str:
     """Seeds that were measured, per trained model and switch, if more of them could answer something; "" if none."""
-    measured: Counter[tuple[str, ...]] = Counter()
-    for row in rows:
-        measured[_trained(row)] = max(measured[_trained(row)], row.seeds)
-    switches = published_code().switches
-    needed: dict[Cell, set[str]] = {}
-    for ours, _, said in _verdicts(rows):
-        needed.setdefault(ours.cell, set()).update(switches if said.mark == Mark.OPEN else said.switches)
+    left, switches = Left(rows, wanted), published_code().switches
     places = sorted({(row.stream, row.split) for row in rows if row.split != TRANSDUCTIVE})
-    cells = dict.fromkeys(cell for stream, split in places for cell in cells_of(stream, split))
     lines = []
-    for cell in cells:
-        kind = (cell.stream, cell.split, cell.backbone, cell.head)
+    for cell in dict.fromkeys(cell for stream, split in places for cell in cells_of(stream, split)):
         applied = ["", *(name for name, switch in switches.items() if switch.applies(cell))]
-        counts = {name: measured[(*kind, name)] for name in applied}
-        asked = {"", *needed.get(cell, ())}
-        if any(count < wanted for name, count in counts.items() if name in asked):
-            lines.append([*kind, *(str(counts.get(name, "")) for name in ("", *switches))])
+        if any(left.lacks(cell, name) for name in applied):
+            counts = [str(left.seeds(cell, name)) if name in applied else "" for name in ("", *switches)]
+            lines.append([cell.stream, cell.split, cell.backbone, cell.head, *counts])
     return _table(["stream", "split", "backbone", "head", "ours", *switches], lines, left=4) if lines else ""
 
 

@@ -27,7 +27,8 @@ def test_cells_are_run_as_the_paper_says_first_and_then_with_every_switch_that_c
     ]
     found = [
         (arm.switch.name if arm.switch else "", arm.split, len(arm.cells))
-        for arm in arms_of(cells, [*SWITCHES.values()])
+        for switch in (None, *SWITCHES.values())
+        for arm in arms_of(cells, switch)
     ]
     assert found == [
         ("", "60-20-20", 5),
@@ -68,7 +69,7 @@ def test_what_the_paper_says_needs_no_preset_file_but_in_the_transductive_check(
 
 @pytest.mark.parametrize(("switch", "head"), [("layer", "gdoc"), ("weights", "gdoc-printed")])
 def test_a_preset_file_has_the_parameters_of_every_cell_of_a_switch(plugins, tmp_path, switch, head):
-    arm = arms_of(cells_of("citeseer", "60-20-20", heads=("gdoc",)), [SWITCHES[switch]])[-1]
+    arm = arms_of(cells_of("citeseer", "60-20-20", heads=("gdoc",)), SWITCHES[switch])[-1]
     presets = load_presets(arm.write_presets(tmp_path))
     assert presets.name == f"published-{switch}" and len(presets.fits) == len(arm.cells) == 4
     for cell in arm.cells:
@@ -78,7 +79,7 @@ def test_a_preset_file_has_the_parameters_of_every_cell_of_a_switch(plugins, tmp
 
 def test_a_preset_file_has_the_parameters_of_what_takes_the_place_of_a_detector(plugins, tmp_path):
     cell = Cell("citeseer", "60-20-20", "gcn", "softmax")
-    arm = arms_of([cell], [SWITCHES["odin-step"]])[-1]
+    arm = arms_of([cell], SWITCHES["odin-step"])[-1]
     presets = load_presets(arm.write_presets(tmp_path))
     place = ("citeseer", "60-20-20", "gcn")
     assert presets.detector(*place, "odin-published") == {"eps": 0.1, "temperature": 100.0}

@@ -32,9 +32,10 @@ def small(data, monkeypatch):
         yield
 
 
-def run(out: Path, cells, *switches: str, seeds: int = 1, listener=None) -> dict[str, str]:
+def run(out: Path, cells, *switches: str, seeds: int = 1, listener=None, only_left=False) -> dict[str, str]:
     settings = Settings(out, engine="in-process", jobs=1, device="cpu", real_only=True, offline=True)
-    return run_cells(list(cells), [SWITCHES[name] for name in switches], settings, seeds, listener)
+    chosen = [SWITCHES[name] for name in switches]
+    return run_cells(list(cells), chosen, settings, seeds, listener, only_left=only_left)
 
 
 def figures(rows):
@@ -150,3 +151,23 @@ def test_what_was_measured_earlier_stays_until_a_run_has_the_same(out):
     kept = read_measured(out / "measured.csv")
     assert [row for row in kept if row.backbone == "gat"] == earlier[1:]
     assert write_tables(out, 1) == list(rows.values()), "what a run has measured is not measured twice"
+
+
+@pytest.mark.parametrize(
+    ("printed", "seeds", "ran"),
+    [
+        pytest.param(0.25, 1, set(), id="near"),
+        pytest.param(0.5, 1, set(), id="explained by the layer"),
+        pytest.param(0.9, 1, {"weights"}, id="not explained, and the layer was measured"),
+        pytest.param(9.0, 2, {"", "layer", "weights"}, id="too few seeds, and nothing can explain it"),
+    ],
+)
+def test_only_what_is_left_is_run(out, monkeypatch, printed, seeds, ran):
+    cell = Cell("still", "60-20-20", "gcn", "gdoc")
+    known = {("still", "60-20-20", "gcn", "gdoc"): (printed, printed)}
+    monkeypatch.setattr("lgl_bench.report.parity.table._printed", lambda: known)
+    out.mkdir()
+    layer = measured(cell, [(0.5, {"gdoc": 0.5})], switch="layer")
+    write_measured([*measured(cell, [(0.25, {"gdoc": 0.25})]), *layer], out / "measured.csv")
+    run(out, [cell], "layer", "weights", seeds=seeds, only_left=True)
+    assert {row.switch for row in measured_in(out)} == ran
