@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lgl_bench.backbones import backbones
@@ -37,6 +39,15 @@ def test_smaller_batches_are_more_steps_in_a_backbone_that_walks_in_them():
     for name in ("graphsage", "own"):
         assert seconds(name, batch=0.1) > seconds(name, batch=0.5) > seconds(name)
     assert seconds("gcn", batch=0.1) == seconds("gcn")
+
+
+def test_a_budget_that_caps_the_steps_caps_the_time_of_many_small_batches():
+    small = chain("graphsage", batch=0.01)
+
+    def estimated(steps):
+        return fit_seconds(Unit("key", "", 0, 3, "test", "", replace(small, steps=steps)), STREAM)
+
+    assert estimated(None) == estimated(10_000) > estimated(100) > estimated(10)
 
 
 @pytest.mark.parametrize("name", ["hidden", "layers", "heads", "batch"])
