@@ -42,8 +42,8 @@ class _Cost:
     drawn: int | None = None
 
 
-# Fitted to the fits of the twins and of the boards of record, rounded up; so are the seconds per step and layer, whatever
-# their size, and the seconds per fit.
+# Fitted to the fits of the twins and of the boards of record, rounded up; so are the seconds per step and layer,
+# whatever their size, and the seconds per fit.
 _COSTS = {
     "gcn": _Cost(0.0004),
     "graphsage": _Cost(0.0002, batches=True),
@@ -104,8 +104,8 @@ def fit_seconds(unit: Unit, stream: Stream) -> float:
         batch = min(vertices, cost.drawn)
         work = (batch / max(vertices, 1)) * (entries * hidden) + 6 * batch * batch * hidden
     steps = chain.epochs * per_epoch
-    if chain.steps is not None:  # a fit that goes on from an earlier one takes fewer, and reads as much before the first
-        steps = min(steps, chain.steps)
+    # A fit that goes on from an earlier one takes fewer, but reads as much before the first.
+    steps = steps if chain.steps is None else min(steps, chain.steps)
     return chain.members * (_FIT + steps * (layers * _STEP + work / 1e6 * cost.seconds))
 
 
