@@ -33,11 +33,11 @@ def test_cells_are_run_as_the_paper_says_first_and_then_with_every_switch_that_c
     assert found == [
         ("", "60-20-20", 5),
         ("", "transductive", 1),
+        ("graph-mlp-batches", "60-20-20", 1),
         ("layer", "60-20-20", 5),
         ("odin-step", "60-20-20", 3),
         ("layer-and-step", "60-20-20", 3),
         ("weights", "60-20-20", 1),
-        ("graph-mlp-batches", "60-20-20", 1),
     ]
 
 
