@@ -8,11 +8,8 @@ import shutil
 from pathlib import Path
 
 from lgl_bench.report.paper_tables.words import FEW, SIGNS
-from lgl_bench.report.parity.measured import FILE, read_measured
 from lgl_bench.report.parity.printed import printed_cells
 from lgl_bench.report.parity.switches import published_code
-from lgl_bench.report.parity.table import ParityRow, parity_table
-from lgl_bench.report.parity.verdict import Mark, verdict
 from tests.docs.walk import walk
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,18 +26,6 @@ def test_every_figure_of_the_page_is_one_of_the_table():
     known = {f"{float(row[column]):.3f}" for row in rows() for column in columns if row[column]}
     quoted = set(re.findall(r"(?<![\d.])0\.\d{3}(?!\d)", PAGE))
     assert quoted and quoted <= known, quoted - known
-
-
-def test_a_cell_far_from_the_printed_one_that_no_switch_brings_near_is_named_as_unexplained():
-    table = parity_table(read_measured(ROOT / "leaderboard" / "parity" / FILE))
-    switched: dict[tuple[str, ...], list[ParityRow]] = {}
-    for row in table:
-        switched.setdefault(row.place, []).extend([row] if row.switch else [])
-    named = PAGE.partition("## Not explained yet")[2].partition("\n## ")[0]
-    for row in table:
-        if not row.switch and verdict(row, switched[row.place]).mark == Mark.OPEN:
-            where = f"{row.stream} {row.split}" if row.split == "planetoid" else row.stream
-            assert f"`{where}, {row.backbone}, {row.detector}`" in named
 
 
 def test_the_command_of_the_page_writes_the_papers_tables_from_the_boards_of_the_repository(tmp_path):

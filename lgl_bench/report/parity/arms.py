@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class Arm:
     Attributes:
         switch: What the published code does differently; None for what the paper says.
         split: Of all cells.
-        cells: A cell beside them that their streams, backbones and detectors make up too is run as the paper says.
+        cells: Every combination of their streams, backbones and heads, as a plan runs all of them.
     """
 
     switch: Switch | None
@@ -114,9 +115,18 @@ class Arm:
 
 
 def arms_of(cells: Iterable[Cell], switch: Switch | None = None) -> list[Arm]:
-    """The arms of some cells, one per split: as the paper says, or with a switch, those that it changes."""
-    by_split: dict[str, list[Cell]] = {}
+    """The arms of some cells and of no others: as the paper says, or with a switch, those that it changes."""
+    heads: dict[tuple[str, str, str], list[str]] = {}
     for cell in cells:
         if switch is None or switch.applies(cell):
-            by_split.setdefault(cell.split, []).append(cell)
-    return [Arm(switch, split, tuple(members)) for split, members in by_split.items()]
+            heads.setdefault((cell.split, cell.stream, cell.backbone), []).append(cell.head)
+    backbones: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (split, stream, backbone), found in heads.items():
+        backbones.setdefault((split, stream, tuple(found)), []).append(backbone)
+    streams: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (split, stream, own), found in backbones.items():
+        streams.setdefault((split, tuple(found), own), []).append(stream)
+    return [
+        Arm(switch, split, tuple(Cell(stream, split, *model) for stream in members for model in product(named, own)))
+        for (split, named, own), members in streams.items()
+    ]

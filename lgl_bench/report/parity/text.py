@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from lgl_bench.report.parity.cells import TRANSDUCTIVE, cells_of
 from lgl_bench.report.parity.left import Left, verdicts
+from lgl_bench.report.parity.printed import printed_cells
 from lgl_bench.report.parity.switches import published_code
 from lgl_bench.report.parity.table import ParityRow
-from lgl_bench.report.parity.verdict import FAR, Mark, means
+from lgl_bench.report.parity.verdict import FAR, MIN_SEEDS, Mark, Verdict, means
 
 _CELL = ("stream", "split", "backbone", "detector")
 
 
 def markdown(rows: Sequence[ParityRow], wanted: int) -> str:
-    """The four tables, each if it has a row.
+    """A sentence that counts the cells, and the four tables, each if it has a row.
 
     Args:
         rows: Of `parity_table`.
@@ -22,7 +24,7 @@ def markdown(rows: Sequence[ParityRow], wanted: int) -> str:
     """
     ours = [row for row in rows if not row.switch]
     switched = [row for row in rows if row.switch]
-    parts = [_own_table(ours)]
+    parts = [_summary(rows), _own_table(ours)]
     if far := _far_table(rows):
         parts += [f"## Cells further than {FAR} from the printed ones, and what explains them", far]
     if switched:
@@ -31,6 +33,21 @@ def markdown(rows: Sequence[ParityRow], wanted: int) -> str:
         about = f"Seeds that were measured, of cells with fewer than {wanted}, or of switches that may yet explain one."
         parts += ["## What is left to run", about, left]
     return "\n\n".join([*parts, _provenance(rows)]) + "\n"
+
+
+def _summary(rows: Sequence[ParityRow]) -> str:
+    """How many of the cells that the paper prints for these streams are answered, and how."""
+    streams = {row.stream for row in rows}
+    said = {row.place: answer for row, _, answer in verdicts(rows)}
+    printed = [one for one in printed_cells() if not one.threshold and one.cell.stream in streams]
+    answers = [said.get(one.place, Verdict(Mark.UNMEASURED)) for one in printed]
+    marks = Counter(answer.mark for answer in answers)
+    few = sum(answer.few_seeds for answer in answers)
+    return (
+        f"Of {len(printed)} printed cells {marks[Mark.WITHIN]} are within {FAR}, {marks[Mark.EXPLAINED]} are explained "
+        f"by a switch, {marks[Mark.OPEN]} are not explained, and {marks[Mark.UNMEASURED]} are not measured; "
+        f"{few} of these answers rest on fewer than {MIN_SEEDS} seeds."
+    )
 
 
 def _own_table(rows: Sequence[ParityRow]) -> str:

@@ -29,6 +29,14 @@ def test_what_the_published_code_does_differently_stands_beside_ours_in_a_table_
     assert row + "| 0.840 | 0.800 | 0.830 | -0.010 |" in second
 
 
+def test_the_report_begins_with_how_many_printed_cells_are_answered():
+    first = markdown(some_rows(), 1).splitlines()[0]
+    assert first == (
+        "Of 33 printed cells 0 are within 0.03, 1 are explained by a switch, 0 are not explained, and 32 are not "
+        "measured; 1 of these answers rest on fewer than 3 seeds."
+    )
+
+
 def far_table(*measurements):
     text = markdown(parity_table([row for rows in measurements for row in rows]), 1)
     return text.partition("## Cells further than 0.03")[2].partition("\n## ")[0]
