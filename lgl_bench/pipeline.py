@@ -110,10 +110,17 @@ def run_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listene
     return RunResult(plan, frame, years, counts, out, time.monotonic() - start)
 
 
-def answer_plan(plan: Plan, streams: dict[str, Stream], settings: Settings) -> Counts:
-    """Carries a plan out and grades nothing: part of a plan has answers, but no whole row."""
+def answer_plan(plan: Plan, streams: dict[str, Stream], settings: Settings, listener: Listener | None = None) -> Counts:
+    """Carries a plan out and grades nothing: part of a plan has no whole row, and several may be graded together."""
     with _store_of(plan, settings.out, streams, settings) as store:
-        return _carry_out(plan, description_of(plan, provenance()), store, streams, settings, None)
+        return _carry_out(plan, description_of(plan, provenance()), store, streams, settings, listener)
+
+
+def grade_years(plan: Plan, streams: dict[str, Stream], settings: Settings) -> None:
+    """Writes the year rows of all that a folder holds, and no board, whose intervals and tests take far longer."""
+    with _store_of(plan, settings.out, streams, settings) as store:
+        history = open_history(store, plan, description_of(plan, provenance()), streams, settings.data_dir)
+        write_years(store, history.years(store))
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from lgl_bench.core.files import clear_leftovers, write_text
 from lgl_bench.core.registry import load_plugin
-from lgl_bench.pipeline import plan_run, run_plan
+from lgl_bench.pipeline import answer_plan, grade_years, plan_run, run_plan
+from lgl_bench.plans.plan import Plan
 from lgl_bench.report.parity.arms import arms_of
 from lgl_bench.report.parity.cells import Cell
 from lgl_bench.report.parity.left import Left
@@ -30,6 +31,7 @@ from lgl_bench.report.parity.table import ParityRow, parity_table, write_table
 from lgl_bench.report.parity.text import markdown
 from lgl_bench.runs.options import Settings
 from lgl_bench.runs.progress import Listener
+from lgl_bench.streams.stream import Stream
 
 
 def run_cells(
@@ -59,13 +61,19 @@ def run_cells(
         load_plugin(published_code().plugin)
         settings = replace(settings, plugins=(*settings.plugins, str(published_code().plugin)))
     failed: dict[str, str] = {}
+    last: tuple[Plan, dict[str, Stream], Settings] | None = None
     for switch in (None, *switches):
         name = switch.name if switch else ""
+        if only_left and last:
+            grade_years(*last)
         left = Left(_table_of(_measured(settings.out)), seeds) if only_left else None
         for arm in arms_of([cell for cell in cells if left is None or left.lacks(cell, name)], switch):
             chosen = replace(settings, preset=arm.write_presets(settings.out / "presets"))
             plan, streams = plan_run(arm.suite, chosen, seeds=seeds, budget=BUDGET, **arm.axes)
-            failed |= run_plan(plan, streams, chosen, listener).counts.failed
+            failed |= answer_plan(plan, streams, chosen, listener).failed
+            last = plan, streams, chosen
+    if last:
+        run_plan(*last)  # nothing is left to answer: the board of the whole folder, once
     return failed
 
 
