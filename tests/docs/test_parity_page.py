@@ -8,8 +8,12 @@ import shutil
 from pathlib import Path
 
 from lgl_bench.report.paper_tables.words import FEW, SIGNS
+from lgl_bench.report.parity.left import verdicts
+from lgl_bench.report.parity.measured import FILE, read_measured
 from lgl_bench.report.parity.printed import printed_cells
 from lgl_bench.report.parity.switches import published_code
+from lgl_bench.report.parity.table import parity_table
+from lgl_bench.report.parity.verdict import Mark
 from tests.docs.walk import walk
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +30,19 @@ def test_every_figure_of_the_page_is_one_of_the_table():
     known = {f"{float(row[column]):.3f}" for row in rows() for column in columns if row[column]}
     quoted = set(re.findall(r"(?<![\d.])0\.\d{3}(?!\d)", PAGE))
     assert quoted and quoted <= known, quoted - known
+
+
+def test_a_cell_far_from_the_printed_one_that_no_switch_brings_near_is_named_as_unexplained():
+    folder = ROOT / "leaderboard" / "parity"
+    report = (folder / "parity.md").read_text(encoding="utf-8")
+    far = report.partition("## Cells further than")[2].partition("\n## ")[0]
+    said = list(verdicts(parity_table(read_measured(folder / FILE))))
+    unexplained = [row for row, _, answer in said if answer.mark == Mark.OPEN]
+    assert unexplained and far.count("| not explained") == len(unexplained)
+    for row in unexplained:
+        assert re.search(rf"^\| {re.escape(' | '.join(row.place))} \| .* \| not explained", far, re.MULTILINE), (
+            row.place
+        )
 
 
 def test_the_command_of_the_page_writes_the_papers_tables_from_the_boards_of_the_repository(tmp_path):
