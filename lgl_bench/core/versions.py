@@ -6,10 +6,13 @@ import contextlib
 import importlib
 import importlib.util
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 _NOT_IMPORTED = ("dgl", "numba")
 """Packages that take seconds to import, and that may be missing."""
+_installed_version = cache(version)
+"""Reads the metadata of a package, which takes a moment; the key of every fit asks for it."""
 
 
 def versions(*names: str) -> dict[str, str]:
@@ -28,5 +31,5 @@ def _version(name: str) -> str:
         return ""
     if name in _NOT_IMPORTED:
         with contextlib.suppress(PackageNotFoundError):
-            return version(name)
+            return _installed_version(name)
     return str(importlib.import_module(name).__version__)

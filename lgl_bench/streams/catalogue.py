@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,15 @@ def data_folder(given: Path | None = None) -> Path:
 
 def manifests() -> dict[str, Manifest]:
     """Every data set that has a manifest, by name."""
-    found = (read_manifest(path) for path in sorted(shipped("data_manifests").glob("*.toml")))
+    paths = sorted(shipped("data_manifests").glob("*.toml"))
+    found = (_manifest(path, path.stat().st_mtime_ns if path.is_file() else 0) for path in paths)
     return {manifest.name: manifest for manifest in found}
+
+
+@lru_cache(maxsize=100)
+def _manifest(path: Path, changed: int) -> Manifest:
+    """A manifest, read once until its file changes: a plan asks for all of them dozens of times."""
+    return read_manifest(path)
 
 
 def twins() -> dict[str, Manifest]:

@@ -59,7 +59,9 @@ def canonical(frame: pd.DataFrame) -> pd.DataFrame:
         else:
             default = NOT_COMPUTED if column.name in mean_of else _default(column)
             values = pd.Series(default, index=frame.index, dtype=object)
-        if column.kind == "text":
+        if _is_ready(values, column):
+            found[column.name] = values
+        elif column.kind == "text":
             # Of tables put together, one may lack a metric that another has.
             mean = mean_of.get(column.name)
             lacks = values.isna() & frame[mean].isna() if mean in frame else values.isna() & False
@@ -67,6 +69,13 @@ def canonical(frame: pd.DataFrame) -> pd.DataFrame:
         else:
             found[column.name] = pd.to_numeric(values).astype(_dtype(column))
     return pd.DataFrame(found).reset_index(drop=True)
+
+
+def _is_ready(values: pd.Series, column: Column) -> bool:
+    """Whether a column has its type already, as most of a table that was read or written before have."""
+    if column.kind == "text":
+        return bool(values.dtype == "str") and not values.hasnans
+    return bool(values.dtype == _dtype(column))
 
 
 def _default(column: Column) -> object:

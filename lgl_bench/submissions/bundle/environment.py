@@ -7,6 +7,7 @@ import platform
 import re
 import sys
 import tempfile
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,7 @@ _FOLDERS = re.compile(r"""(?<![^\s'"(=<\[,])(?:\.\.\.)?/(?:[^\s/'":,;)\]>]+/)+""
 
 def environment() -> dict[str, Any]:
     """Versions of Python and of every installed package, the system and the kind of processor."""
-    packages = {
-        dist.metadata["Name"]: dist.version for dist in distributions() if dist.metadata and dist.metadata["Name"]
-    }
+    packages = _packages()
     return {
         **versions("python"),
         "implementation": platform.python_implementation(),
@@ -31,6 +30,13 @@ def environment() -> dict[str, Any]:
         "libc": " ".join(platform.libc_ver()).strip(),
         "packages": {name: packages[name] for name in sorted(packages, key=str.lower)},
     }
+
+
+@cache
+def _packages() -> dict[str, str]:
+    """Versions by the name of a package; reading the metadata of all of them takes about a second."""
+    described = ((dist.metadata, dist) for dist in distributions())
+    return {metadata["Name"]: dist.version for metadata, dist in described if metadata and metadata["Name"]}
 
 
 class Scrubber:
