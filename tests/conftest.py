@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 # Before torch is imported: on matrices this small, threads only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -24,6 +25,18 @@ settings.load_profile("shared-cores")
 # Whoever imports it, as the search for doctests would, can import DGL no more.
 collect_ignore = ["support/without_dgl"]
 pytest_plugins = ["tests.support.runs", "tests.support.bundles"]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of a file go to one process, so that what they share is made once; files in the order they are found.
+
+    Those of the package, whose doctests are quick, are last: no process waits long for the other.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
 
 
 @pytest.fixture(autouse=True)
