@@ -17,6 +17,7 @@ import pandas as pd
 from lgl_bench.core.errors import DataError
 from lgl_bench.core.files import clear_leftovers, writing
 from lgl_bench.grading.year_table import YEARS_FILE, read_years
+from lgl_bench.grading.years import NOT_RUN
 from lgl_bench.leaderboard.folder import read_provenance
 from lgl_bench.plans.paper_presets import Preset
 from lgl_bench.report.parity.arms import preset_name, preset_of, scored_as
@@ -81,6 +82,7 @@ class Measurement:
 
 _NUMBERS = {"seed": int, "time": int, "n_new": int, "fit_seconds": float, "accuracy": float, "auroc": float}
 _UNDEFINED = ("accuracy", "auroc")
+_MADE_WITH = {"commit", "created_at", "lgl_bench", "torch", "dgl", "python"}
 
 
 def read_measured(path: Path) -> list[Measurement]:
@@ -114,11 +116,22 @@ def write_measured(rows: Sequence[Measurement], path: Path) -> None:
 
 
 def merged(earlier: Iterable[Measurement], later: Iterable[Measurement]) -> list[Measurement]:
-    """Both, in order; of a cell, detector, switch and seed that both have, the later ones."""
-    fresh = list(later)
+    """Both, in order; of a cell, detector, switch and seed that both have, the later ones.
+
+    A row that another command has graded again, of the same fit with the same seconds, is the earlier one: it stays
+    with the commit that measured it.
+    """
+    before = list(earlier)
+    known = {_said(row): row for row in before}
+    fresh = [known.get(_said(row), row) for row in later]
     measured = {row.run for row in fresh}
-    together = [*(row for row in earlier if row.run not in measured), *fresh]
+    together = [*(row for row in before if row.run not in measured), *fresh]
     return sorted(together, key=lambda row: (*_run_order(row), row.time, _number(row.fold)))
+
+
+def _said(row: Measurement) -> tuple[Any, ...]:
+    """All of it but what it was made with."""
+    return tuple(value for name, value in asdict(row).items() if name not in _MADE_WITH)
 
 
 def _run_order(row: Measurement) -> tuple[str | int, ...]:
@@ -131,7 +144,7 @@ def _number(fold: str) -> int:
 
 
 def measured_in(folder: Path) -> list[Measurement]:
-    """What a run folder has graded of the paper's cells; nothing if no run has ended there."""
+    """What a run folder has graded of the paper's cells, seeds that are finished; nothing if no run has ended there."""
     if not (folder / YEARS_FILE).is_file():
         return []
     years = read_years(folder)
@@ -163,7 +176,12 @@ def _cell_rows(
     track = TRANSDUCTIVE if cell.split == TRANSDUCTIVE else "inductive"
     place = (cell.stream, cell.planned_split, track, cell.backbone, preset_name(cell, switch))
     for detector, expression in scored_as(cell, switch).items():
-        for row in found.get((*place, expression), pd.DataFrame()).itertuples(index=False):
+        rows = found.get((*place, expression))
+        if rows is None:
+            continue
+        # A seed that was interrupted has left-out classes that are yet to come: their mean would be another number.
+        begun = rows.loc[rows["reason"] == NOT_RUN, "seed"]
+        for row in rows[~rows["seed"].isin(begun)].itertuples(index=False):
             yield _measurement(cell, switch, detector, row, made)
 
 

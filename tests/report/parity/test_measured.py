@@ -48,6 +48,14 @@ def test_a_later_measurement_of_a_seed_takes_the_place_of_the_earlier_one_as_a_w
     assert merged([*other, *earlier], later) == [*earlier[:2], *later, *other]
 
 
+def test_a_fit_that_another_command_has_graded_again_keeps_the_commit_that_measured_it():
+    earlier = measured(CELL, [(0.1, {"odin": 0.1})] * 2)
+    regraded = [replace(row, commit="abcdef0", created_at="2027-01-01T00:00:00Z", torch="9.0") for row in earlier]
+    assert merged(earlier, regraded) == earlier
+    again = [replace(row, fit_seconds=row.fit_seconds + 1) for row in regraded]
+    assert merged(earlier, again) == again
+
+
 def test_measurements_are_in_the_order_of_folds_as_numbers():
     rows = measured(CELL, [(number / 20, {"odin": 0.5}) for number in range(12)])
     assert merged(reversed(rows), []) == rows
@@ -62,7 +70,7 @@ def test_the_tables_that_ship_are_made_from_the_measurements_that_ship(tmp_path)
 
 def test_the_measurements_that_ship_have_the_parameters_of_today():
     rows = read_measured(SHIPPED / "measured.csv")
-    assert len({(row.cell, row.switch, row.seed) for row in rows}) == 393
+    assert len({(row.cell, row.switch, row.seed) for row in rows}) == 417
     switches = published_code().switches
     for row in rows:
         switch = switches[row.switch] if row.switch else None

@@ -78,6 +78,19 @@ def test_an_interrupted_run_goes_on_where_it_stopped(out, tmp_path):
     assert figures(measured_in(out)) == figures(measured_in(tmp_path / "whole"))
 
 
+def test_a_seed_that_was_interrupted_is_no_measurement_when_another_cell_is_graded(out):
+    def interrupt(event) -> None:
+        if event.kind == "done":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(out, cells_of("still", "60-20-20", ("gcn",), ("gdoc",)), listener=interrupt)
+    run(out, cells_of("still", "60-20-20", ("gcn",), ("isomax+",)))
+    (board,) = out.glob("leaderboard.csv")
+    assert "gdoc" in board.read_text(encoding="utf-8")
+    assert {row.head for row in measured_in(out)} == {"isomax+"}
+
+
 def test_a_finished_run_trains_nothing_again_and_another_seed_only_that(out):
     cells = list(cells_of("still", "60-20-20", ("gcn",), ("gdoc",)))
     seen: list[int] = []
