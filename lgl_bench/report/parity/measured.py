@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,8 @@ class Measurement:
 _NUMBERS = {"seed": int, "time": int, "n_new": int, "fit_seconds": float, "accuracy": float, "auroc": float}
 _UNDEFINED = ("accuracy", "auroc")
 _MADE_WITH = {"commit", "created_at", "lgl_bench", "torch", "dgl", "python"}
+_said = attrgetter(*(one.name for one in fields(Measurement) if one.name not in _MADE_WITH))
+"""All of a measurement but what it was made with."""
 
 
 def read_measured(path: Path) -> list[Measurement]:
@@ -127,11 +130,6 @@ def merged(earlier: Iterable[Measurement], later: Iterable[Measurement]) -> list
     measured = {row.run for row in fresh}
     together = [*(row for row in before if row.run not in measured), *fresh]
     return sorted(together, key=lambda row: (*_run_order(row), row.time, _number(row.fold)))
-
-
-def _said(row: Measurement) -> tuple[Any, ...]:
-    """All of it but what it was made with."""
-    return tuple(value for name, value in asdict(row).items() if name not in _MADE_WITH)
 
 
 def _run_order(row: Measurement) -> tuple[str | int, ...]:

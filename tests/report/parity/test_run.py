@@ -86,8 +86,7 @@ def test_a_seed_that_was_interrupted_is_no_measurement_when_another_cell_is_grad
     with pytest.raises(KeyboardInterrupt):
         run(out, cells_of("still", "60-20-20", ("gcn",), ("gdoc",)), listener=interrupt)
     run(out, cells_of("still", "60-20-20", ("gcn",), ("isomax+",)))
-    (board,) = out.glob("leaderboard.csv")
-    assert "gdoc" in board.read_text(encoding="utf-8")
+    assert "gdoc" in (out / "leaderboard.csv").read_text(encoding="utf-8")
     assert {row.head for row in measured_in(out)} == {"isomax+"}
 
 
