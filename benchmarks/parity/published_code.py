@@ -5,6 +5,10 @@ and training. Nothing registers them but loading this file; `published_code.toml
 
 - `odin-published`, a detector: x~ = (x + eps * sign(gradient of the sum of all logits)) * x, arcs left alone.
 - `gdoc-printed`, a head and its detector: gDOC with the weights that the paper prints.
+- `gdoc-graph`, a head and its detector, and `leave-class-out-told`, the protocol it needs: gDOC with weights counted
+  over all vertices of the training graph. In the Planetoid split these are not balanced, and training vertices are.
+- `isomax-published`, a head and its detector: IsoMax+ with prototypes from N(0, 10^2).
+- `gat-published`, a backbone: GAT whose last layer has one head, of 64 outputs if prototypes follow.
 - `leave-class-out-confused`, a protocol: Graph-MLP's static batches. Positions 0, ..., n_t - 1 of the n_t vertices of
   the training graph are used as vertex numbers of the whole graph, and the training mask is shuffled on the way. So the
   first n_t vertices of the whole graph are learned from, test vertices and the left-out class among them, with the
@@ -22,20 +26,25 @@ import numpy as np
 import torch
 from torch import nn
 
+from lgl_bench.backbones import Shape, backbones
+from lgl_bench.backbones.gat import GAT, AttentionLayer
 from lgl_bench.backbones.graph_mlp import GraphMLP
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.backbones.layers.projection import Projection
 from lgl_bench.backbones.layers.sparse import SparseMatrix
+from lgl_bench.backbones.walks.training_data import TrainingData
 from lgl_bench.core.seeds import generator
 from lgl_bench.core.types import FloatArray, Graph, IntArray, Snapshot, Task, Truth
 from lgl_bench.detectors import Calibration, Detector, detectors
+from lgl_bench.detectors.isomax import IsoMaxPlusDetector
 from lgl_bench.detectors.msp import msp
 from lgl_bench.detectors.one_vs_rest import GDocDetector
 from lgl_bench.heads import heads
 from lgl_bench.heads.isomax import IsoMaxPlus
-from lgl_bench.heads.one_vs_rest import OneVsRest
+from lgl_bench.heads.one_vs_rest import OneVsRest, positive_weights
 from lgl_bench.protocols import protocols
 from lgl_bench.protocols.leave_class_out import LeaveClassOut
+from lgl_bench.protocols.splits import TEST, split_of
 from lgl_bench.protocols.subgraph import induced
 from lgl_bench.streams.stream import Stream
 from lgl_bench.training.model import Model
@@ -114,6 +123,92 @@ class PrintedGDocDetector(GDocDetector):
     heads = ("gdoc-printed",)
 
 
+@heads.register("gdoc-graph")
+class GraphGDoc(OneVsRest):
+    """gDOC with weights counted over all vertices of the training graph, which the protocol leaves in `born`."""
+
+    def graph_loss(self, data: TrainingData) -> None:
+        """Counts the classes of all vertices of the graph; nothing is added to the loss."""
+        trained = data.vertices.numpy()
+        column = dict(zip(data.graph.born[trained].tolist(), data.labels[trained].tolist(), strict=True))
+        columns = torch.tensor([column[one] for one in data.graph.born.tolist() if one in column])
+        self._weights = positive_weights(columns, self.classes, "code")
+
+    def weights(self, labels: torch.Tensor) -> torch.Tensor:
+        """Weight of the positives of each class."""
+        return self._weights
+
+
+@detectors.register("gdoc-graph")
+class GraphGDocDetector(GDocDetector):
+    """gDOC's scores on the head of the same name."""
+
+    heads = ("gdoc-graph",)
+
+
+@protocols.register("leave-class-out-told")
+class ToldLeaveClassOut(LeaveClassOut):
+    """Leave-class-out whose training graph holds the labels of all its vertices, for `gdoc-graph` alone."""
+
+    def tasks(self, stream: Stream, seed: int) -> Iterator[tuple[Task, Truth]]:
+        """One task for each class left out."""
+        codes = split_of(stream, self.split, seed)
+        for task, truth in super().tasks(stream, seed):
+            if task.role == "test":
+                labels = stream.labels[(codes != TEST) & (stream.labels != int(task.fold))]
+                yield replace(task, train=told(task.train, labels)), truth
+
+
+def told(train: Snapshot, labels: IntArray) -> Snapshot:
+    """A snapshot with the labels of all its vertices in `born`, where a static graph has nothing to say."""
+    return replace(train, graph=replace(train.graph, born=labels))
+
+
+@heads.register("isomax-published")
+class PublishedIsoMax(IsoMaxPlus):
+    """IsoMax+ with prototypes from N(0, 10^2): only directions count, and those of longer ones turn more slowly."""
+
+    def __init__(self, width: int, classes: int) -> None:
+        super().__init__(width, classes)
+        self.prototypes.data.mul_(10)
+
+
+@detectors.register("isomax-published")
+class PublishedIsoMaxDetector(IsoMaxPlusDetector):
+    """IsoMax+'s scores on the head of the same name."""
+
+    heads = ("isomax-published",)
+
+
+@backbones.register("gat-published")
+class PublishedGAT(GAT):
+    """GAT whose last layer has one head; what it embeds for prototypes has a width of its own.
+
+    Args:
+        shape, hidden, layers, dropout, heads, attn_dropout: See `GAT`.
+        embedding: Outputs of the last layer if prototypes follow.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        hidden: int = 8,
+        layers: int = 2,
+        dropout: float = 0.5,
+        heads: int = 8,
+        attn_dropout: float = 0.2,
+        embedding: int = 64,
+    ) -> None:
+        super().__init__(shape, hidden, layers, dropout, heads, attn_dropout)
+        self.embedding = embedding
+        self.attention[-1] = AttentionLayer(hidden * heads, shape.outputs or embedding, 1, attn_dropout)
+
+    @property
+    def width(self) -> int:
+        """That of the last layer for a prototype head."""
+        return self.embedding if self.shape.outputs is None else super().width
+
+
 @protocols.register("leave-class-out-confused")
 class ConfusedLeaveClassOut(LeaveClassOut):
     """Leave-class-out with the training graph that Graph-MLP's static training in the published code learns from."""
@@ -148,7 +243,7 @@ def confused(task: Task, labels: IntArray, seed: int) -> Task:
     every = np.unique(labels[labels >= 0])
     return replace(
         task,
-        train=Snapshot(task.train.time, graph, np.where(mask, renamed[:size], -1)),
+        train=told(Snapshot(task.train.time, graph, np.where(mask, renamed[:size], -1)), renamed[:size]),
         fit_mask=mask,
         calibration=np.flatnonzero(~mask),
         known=np.where(every == left_out, stand_in, every),

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from lgl_bench.backbones import backbones
 from lgl_bench.backbones.layers.inputs import inputs_of
 from lgl_bench.core.expressions import build, parse
 from lgl_bench.core.registry import load_plugin
@@ -25,9 +28,10 @@ from tests.support.graphs import random_graph, small_stream, to_sparse
 
 EPS, TEMPERATURE = 0.1, 10.0
 NAMES = {
-    detectors: ("odin-published", "gdoc-printed", "known-outputs"),
-    heads: ("gdoc-printed",),
-    protocols: ("leave-class-out-confused",),
+    detectors: ("odin-published", "gdoc-printed", "gdoc-graph", "isomax-published", "known-outputs"),
+    heads: ("gdoc-printed", "gdoc-graph", "isomax-published"),
+    backbones: ("gat-published",),
+    protocols: ("leave-class-out-confused", "leave-class-out-told"),
 }
 
 
@@ -168,6 +172,52 @@ def test_the_switch_of_weights_trains_with_the_weights_the_paper_prints(code):
     for (our, _), (their, _) in zip(ours, theirs, strict=True):
         # (n - n+) / n is below (n - n+) / n+, so positives count less and the largest sigmoid is smaller.
         assert their.novelty["gdoc-printed"].mean() > our.novelty["gdoc"].mean()
+
+
+def test_graph_weights_count_every_vertex_of_the_training_graph(code):
+    stream = small_stream(static=True)
+    task, _ = next(code.ToldLeaveClassOut().tasks(stream, 0))
+    ours, _ = next(LeaveClassOut().tasks(stream, 0))
+    kept = np.isin(stream.upto(0).graph.features, ours.train.graph.features).all(axis=1)
+    assert np.array_equal(task.train.graph.born, stream.labels[kept])
+    assert np.array_equal(task.train.labels, ours.train.labels), "only weights are told more"
+    # Six vertices, of classes 4, 4, 4, 4, 7 and 7, one of each trained on: (6 - 4) / 4 and (6 - 2) / 2.
+    graph = replace(random_graph(6), born=np.array([4, 7, 4, 4, 7, 4]))
+    data = SimpleNamespace(graph=graph, vertices=torch.tensor([0, 4]), labels=torch.tensor([0, -1, -1, -1, 1, -1]))
+    head = code.GraphGDoc(5, 2)
+    assert head.graph_loss(data) is None
+    assert head.weights(torch.tensor([0, 1])).tolist() == [0.5, 2.0]
+
+
+def test_published_prototypes_are_ten_times_as_long(code):
+    torch.manual_seed(0)
+    ours = heads.get("isomax+")(7, 3).prototypes
+    torch.manual_seed(0)
+    assert torch.equal(code.PublishedIsoMax(7, 3).prototypes, ours * 10)
+
+
+def test_the_last_layer_of_the_published_gat_has_one_head(code):
+    graph = random_graph()
+    for head, shape in (("softmax", (24, 1, 3)), ("isomax-published", (24, 1, 64))):
+        model = build_model("gat-published", head, 6, np.arange(3), {"hidden": 8, "heads": 3})
+        assert tuple(model.backbone.attention[-1].weight.shape) == shape
+        assert model.outputs(graph).logits.shape == (graph.num_vertices, 3)
+
+
+@pytest.mark.parametrize(
+    ("backbone", "protocol", "expression", "head"),
+    [
+        ("gcn", "ToldLeaveClassOut", "gdoc-graph", "gdoc-graph"),
+        ("graph-mlp", "ConfusedLeaveClassOut", "known-outputs(gdoc-graph)", "gdoc-graph"),
+        ("graph-mlp", "ConfusedLeaveClassOut", "known-outputs(isomax-published)", "isomax-published"),
+        ("gat-published", "LeaveClassOut", "isomax-published", "isomax-published"),
+    ],
+)
+def test_what_switches_put_together_answers_every_task(code, backbone, protocol, expression, head):
+    protocol = getattr(code, protocol)()
+    for answers, truth in answer_tasks(small_stream(static=True), protocol, tiny(backbone, head, expression), 0):
+        assert not answers.failed and np.isfinite(answers.novelty[expression]).all()
+        assert len(answers.predicted) == len(truth.labels)
 
 
 def test_no_registry_knows_what_the_published_code_does_before_the_file_is_loaded():

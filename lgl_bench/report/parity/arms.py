@@ -38,6 +38,11 @@ def preset_name(cell: Cell, switch: Switch | None) -> str:
     return _CHECK_PRESET if cell.split == TRANSDUCTIVE else paper_preset(cell).name
 
 
+def model_of(cell: Cell, switch: Switch | None) -> str:
+    """What the rows of a cell carry in their column `backbone`."""
+    return switch.model(cell) if switch else cell.backbone
+
+
 def scored_as(cell: Cell, switch: Switch | None) -> dict[str, str]:
     """The rows of a cell with what they carry in their column `detector`."""
     if cell.split == TRANSDUCTIVE:
@@ -75,7 +80,7 @@ class Arm:
         split = self.cells[0].planned_split
         return {
             "streams": tuple(dict.fromkeys(cell.stream for cell in self.cells)),
-            "backbones": tuple(dict.fromkeys(cell.backbone for cell in self.cells)),
+            "backbones": tuple(dict.fromkeys(model_of(cell, self.switch) for cell in self.cells)),
             "detectors": tuple(dict.fromkeys(text for cell in self.cells for text in self._detectors(cell))),
             "thresholds": ("none",),
             "select": "preset",
@@ -105,7 +110,7 @@ class Arm:
         return FitEntry(
             stream=cell.stream,
             split=cell.planned_split,
-            backbone=cell.backbone,
+            backbone=model_of(cell, self.switch),
             head=head_of(build(parse(expressions[cell.detector]), detectors)),
             epochs=preset.training.epochs,
             lr=preset.training.lr,

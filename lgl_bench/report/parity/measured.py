@@ -21,7 +21,7 @@ from lgl_bench.grading.year_table import YEARS_FILE, read_years
 from lgl_bench.grading.years import NOT_RUN
 from lgl_bench.leaderboard.folder import read_provenance
 from lgl_bench.plans.paper_presets import Preset
-from lgl_bench.report.parity.arms import preset_name, preset_of, scored_as
+from lgl_bench.report.parity.arms import model_of, preset_name, preset_of, scored_as
 from lgl_bench.report.parity.cells import BACKBONES, TRANSDUCTIVE, Cell, cells_of
 from lgl_bench.report.parity.switches import Switch, published_code
 
@@ -172,7 +172,7 @@ def _cell_rows(
     cell: Cell, switch: Switch | None, found: dict[tuple[str, ...], pd.DataFrame], made: dict[str, str]
 ) -> Iterator[Measurement]:
     track = TRANSDUCTIVE if cell.split == TRANSDUCTIVE else "inductive"
-    place = (cell.stream, cell.planned_split, track, cell.backbone, preset_name(cell, switch))
+    place = (cell.stream, cell.planned_split, track, model_of(cell, switch), preset_name(cell, switch))
     for detector, expression in scored_as(cell, switch).items():
         rows = found.get((*place, expression))
         if rows is None:

@@ -76,6 +76,7 @@ class Switch:
         splits: Of the cells it changes.
         backbones: The same; all if there are none.
         suite: File of the suite that takes the place of the split's own; "" for none.
+        models: By name of a backbone, the one that takes its place.
         detectors: By name of a detector, the expression that takes its place.
         presets: What it changes in the parameters of backbone and training.
     """
@@ -85,6 +86,7 @@ class Switch:
     splits: tuple[str, ...]
     backbones: tuple[str, ...] = ()
     suite: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
     detectors: Mapping[str, str] = field(default_factory=dict)
     presets: tuple[PresetChange, ...] = ()
 
@@ -95,6 +97,10 @@ class Switch:
         if self.detectors:
             return cell.detector in self.detectors
         return self.preset(cell) != paper_preset(cell)
+
+    def model(self, cell: Cell) -> str:
+        """The backbone of a cell with the switch."""
+        return self.models.get(cell.backbone, cell.backbone)
 
     def preset(self, cell: Cell) -> Preset:
         """How the model of a cell is trained with the switch."""

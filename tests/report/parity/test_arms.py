@@ -44,6 +44,9 @@ def test_cells_are_run_as_the_paper_says_first_and_then_with_every_switch_that_c
         ("layer-and-step", "60-20-20", 2),
         ("layer-and-step", "60-20-20", 1),
         ("weights", "60-20-20", 1),
+        ("prototypes", "60-20-20", 1),
+        ("layer-and-prototypes", "60-20-20", 1),
+        ("graph-mlp-together", "60-20-20", 1),
     ]
 
 
@@ -108,3 +111,11 @@ def test_a_preset_file_has_the_parameters_of_what_takes_the_place_of_a_detector(
     assert presets.detector(*place, "odin-published") == {"eps": 0.1, "temperature": 100.0}
     assert presets.detector(*place, "good(odin-published)") == {"alpha": 0.8}
     assert arm.axes["detectors"] == ("odin-published", "good(odin-published)")
+
+
+def test_what_takes_the_place_of_a_backbone_is_planned_and_measured_as_the_cell(plugins, tmp_path):
+    cell, switch = Cell("cora", "planetoid", "gat", "isomax+"), SWITCHES["gat-and-prototypes"]
+    (arm,) = arms_of([cell], switch)
+    assert arm.axes["backbones"] == ("gat-published",)
+    written = load_presets(arm.write_presets(tmp_path)).fit("cora", "planetoid", "gat-published", "isomax-published")
+    assert written.backbone == switch.preset(cell).backbone and written.backbone["layers"] == 2

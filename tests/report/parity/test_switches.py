@@ -53,6 +53,8 @@ def test_a_switch_changes_one_thing():
     assert SWITCHES["layer-and-step"].preset(odin) == SWITCHES["layer"].preset(odin) != paper_preset(odin)
     assert SWITCHES["layer-and-step"].expressions(odin) == SWITCHES["odin-step"].expressions(odin)
     assert not SWITCHES["layer-and-step"].applies(gat)
+    published = Cell("cora", "planetoid", "gat", "isomax+")
+    assert SWITCHES["gat-and-prototypes"].model(published) == "gat-published" != SWITCHES["prototypes"].model(published)
     sage = Cell("cora", "60-20-20", "graphsage", "gdoc")
     once = replace(paper_preset(sage).training, epochs=1)
     assert SWITCHES["one-epoch"].preset(sage) == replace(paper_preset(sage), training=once)
