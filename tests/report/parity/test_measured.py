@@ -70,7 +70,7 @@ def test_the_tables_that_ship_are_made_from_the_measurements_that_ship(tmp_path)
 
 def test_the_measurements_that_ship_have_the_parameters_of_today():
     rows = read_measured(SHIPPED / "measured.csv")
-    assert len({(row.cell, row.switch, row.seed) for row in rows}) == 426
+    assert len({(row.cell, row.switch, row.seed) for row in rows}) >= 447, "none may get lost"
     switches = published_code().switches
     for row in rows:
         switch = switches[row.switch] if row.switch else None
