@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import shlex
 import tomllib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -65,6 +65,23 @@ class Board:
         ]
         return set().union(*found) if all(found) else set()
 
+    def on(self, streams: Collection[str]) -> Board | None:
+        """The part of it that is on some streams; None if it has none of them.
+
+        >>> all_of = Board("static", "", "static", "paper", 5, "static", ("", "--stream cora --seeds 2"), "")
+        >>> all_of.on(["pubmed"]).runs, all_of.on(["cora"]).runs
+        (('--stream pubmed',), ('--stream cora', '--seeds 2 --stream cora'))
+        """
+        found = []
+        for options in self.runs:
+            words = shlex.split(options)
+            named = [at for at, word in enumerate(words) if word == "--stream"]
+            there = [name for name in streams if not named or name in {words[at + 1] for at in named}]
+            if there:
+                rest = [word for at, word in enumerate(words) if not {at, at - 1} & set(named)]
+                found.append(shlex.join([*rest, *(word for name in there for word in ("--stream", name))]))
+        return replace(self, runs=tuple(found)) if found else None
+
     def _begin(self) -> list[str]:
         if not self.suite:
             return [PARITY, "--seeds", str(self.seeds)]
@@ -110,9 +127,13 @@ def recorded(board: Board, boards: Path = BOARDS) -> pd.DataFrame | None:
 def fits_table(board: Board, path: Path) -> bool:
     """Whether a CSV is what the table says of it, or an older board of that name."""
     rows = read_board(path)
+    return of_table(board, rows) and (not board.streams() or set(rows["stream"]) == board.streams())
+
+
+def of_table(board: Board, rows: pd.DataFrame) -> bool:
+    """Whether rows are of the suite, the budget and the seeds that the table says, on whatever streams."""
     seeds = rows[metric_column("accuracy", "n_seeds")].max()
-    same = set(rows["suite"]) == {board.suite} and set(rows["budget"]) == {board.budget} and seeds == board.seeds
-    return same and (not board.streams() or set(rows["stream"]) == board.streams())
+    return set(rows["suite"]) == {board.suite} and set(rows["budget"]) == {board.budget} and seeds == board.seeds
 
 
 def hours(seconds: float) -> str:
@@ -184,6 +205,7 @@ Made by the tool, never by hand. `lgl-bench leaderboard show leaderboard/static.
 ```sh
 python -m benchmarks.record plan                                    # what it takes, by estimate and as it was recorded
 python -m benchmarks.record run                                     # all boards; goes on if it was stopped
+python -m benchmarks.record run static --stream pubmed              # one stream; the rows of the others stay
 python -m benchmarks.record run --full --engine ray --address auto  # the budget `paper` for all, on a cluster
 ```
 

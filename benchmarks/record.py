@@ -5,7 +5,8 @@
     python -m benchmarks.record build [BOARD...]    # only from run folders that are there: verify, boards, pages
 
 `leaderboard/boards.toml` says which boards there are, with which options and which budget. Streams must be in the data
-folder already. On a Ray cluster: `run --engine ray --address HEAD:6379`; with `--full` all have the budget `paper`.
+folder already. With `--stream NAME`, only those are run and built, and a board keeps the rows it has on others. On a
+Ray cluster: `run --engine ray --address HEAD:6379`; with `--full` all have the budget `paper`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.boards import BOARDS, PARITY, ROOT, Board, hours, read_boards, recorded
+from benchmarks.boards import BOARDS, PARITY, ROOT, Board, hours, of_table, read_boards, recorded
 from lgl_bench.grading.beside import files_beside
 from lgl_bench.grading.history import kept_plans
 from lgl_bench.grading.row_key import KEY
@@ -137,17 +138,32 @@ def build_board(board: Board, verified: set[tuple[str, ...]], given: argparse.Na
     """Writes a board, unless it has a row that was not verified."""
     out = given.boards / f"{board.name}.csv"
     made = given.runs / "bundles" / out.name
-    kept = ["--suite", board.suite, "--budget", board.budget, "--out", str(made), "--force"]
-    _lgl_bench(["leaderboard", "build", str(given.runs / board.folder), *kept])
+    _build([given.runs / board.folder], made, ["--suite", board.suite, "--budget", board.budget, *_on(given.streams)])
     if unknown := keys(made) - verified:
         raise SystemExit(
             f"{board.name}: {len(unknown)} rows are of no run that was finished and verified; run it again"
         )
+    if kept := streams_kept(board, given):
+        others = made.with_name(f"{board.name}-kept.csv")
+        _build([out], others, _on(kept))
+        _build([made, others], made, [])
     shutil.copyfile(made, out)
     for path, place in zip(files_beside(made), files_beside(out), strict=True):
         place.unlink(missing_ok=True)  # one that belongs to an older board
         if path.is_file():
             shutil.copyfile(path, place)
+
+
+def streams_kept(board: Board, given: argparse.Namespace) -> list[str]:
+    """The streams whose rows a board keeps, because others were asked for."""
+    out = given.boards / f"{board.name}.csv"
+    if not given.streams or not out.is_file():
+        return []
+    rows = read_board(out)
+    kept = sorted(set(rows["stream"]) - set(given.streams))
+    if kept and not of_table(board, rows):
+        raise SystemExit(f"{out} is of another suite, budget or number of seeds than boards.toml says; run all of it")
+    return kept
 
 
 def keys(board: Path) -> set[tuple[str, ...]]:
@@ -168,6 +184,14 @@ def write_pages() -> None:
     _python("-m", "benchmarks.boards")
     _python("benchmarks/findings.py", "page")
     _python("docs/make_board.py")
+
+
+def _on(streams: Iterable[str]) -> list[str]:
+    return [word for name in streams for word in ("--stream", name)]
+
+
+def _build(sources: list[Path], out: Path, kept: list[str]) -> None:
+    _lgl_bench(["leaderboard", "build", *map(str, sources), *kept, "--out", str(out), "--force"])
 
 
 def _place(board: Board, given: argparse.Namespace) -> list[str]:
@@ -211,6 +235,9 @@ def arguments() -> argparse.ArgumentParser:
     for name, text in (("plan", "say what it takes"), ("run", "run, verify, build"), ("build", "verify and build")):
         command = commands.add_parser(name, help=text)
         command.add_argument("names", nargs="*", metavar="BOARD", help="only these; all otherwise")
+        command.add_argument(
+            "--stream", dest="streams", action="append", default=[], help="only these; rows of others stay"
+        )
         command.add_argument("--runs", type=Path, help="where run folders are; runs/record otherwise")
         command.add_argument("--boards", type=Path, help="where boards are written; leaderboard/ otherwise")
         command.add_argument("--data-dir", type=Path, help="folder of the streams")
@@ -240,7 +267,13 @@ def settled(given: argparse.Namespace) -> list[Board]:
         raise SystemExit(
             "--full does not write into leaderboard/, whose boards have other budgets; give another --boards"
         )
-    return [board for name, board in boards.items() if not given.names or name in given.names]
+    chosen = [board for name, board in boards.items() if not given.names or name in given.names]
+    if not given.streams:
+        return chosen
+    found = [part for board in chosen if (part := board.on(given.streams)) is not None]
+    if not found:
+        raise SystemExit(f"no board that was asked for is on {', '.join(given.streams)}")
+    return found
 
 
 def main() -> None:

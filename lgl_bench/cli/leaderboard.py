@@ -26,6 +26,7 @@ def leaderboard() -> None:
 @click.option("--out", type=click.Path(path_type=Path), default=BOARD_FILE, show_default=True, help="The CSV to write.")
 @click.option("--suite", "suites", multiple=True, help="Only rows of these suites; may be repeated.")
 @click.option("--budget", "budgets", multiple=True, help="Only rows of these budgets; may be repeated.")
+@click.option("--stream", "streams", multiple=True, help="Only rows of these streams; may be repeated.")
 @click.option("--force", is_flag=True, help="Replace the CSV if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def build(
@@ -33,6 +34,7 @@ def build(
     out: Path,
     suites: tuple[str, ...],
     budgets: tuple[str, ...],
+    streams: tuple[str, ...],
     force: bool,
     as_json: bool,
 ) -> None:
@@ -53,8 +55,9 @@ def build(
 
     for path in (out, *files_beside(out)):
         refuse_existing(path, force)
-    boards = only_rows([open_board(path) for path in sources], "suite", suites)
-    boards = only_rows(boards, "budget", budgets)
+    boards = [open_board(path) for path in sources]
+    for column, wanted in (("suite", suites), ("budget", budgets), ("stream", streams)):
+        boards = only_rows(boards, column, wanted)
     pooled = pool(boards)
     frame = pooled.frame.drop(columns="board")
     years, matrices, delays, tests = years_of(boards), matrices_of(boards), delays_of(boards), pooled.tests()

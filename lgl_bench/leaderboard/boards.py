@@ -65,7 +65,7 @@ def only_rows(boards: Sequence[OpenedBoard], column: str, wanted: Sequence[str])
 
     Args:
         boards: What was opened.
-        column: Of the key: `suite` or `budget`.
+        column: Of the key: `suite`, `budget` or `stream`.
         wanted: Its cells; if none are given, all rows are.
 
     Raises:

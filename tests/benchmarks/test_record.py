@@ -4,20 +4,23 @@ import json
 import re
 import shlex
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from benchmarks import boards, record
 from lgl_bench.cli import main as lgl_bench
 from lgl_bench.grading.beside import files_beside
-from lgl_bench.grading.board_years import write_board_years
+from lgl_bench.grading.board_years import read_board_years, write_board_years
+from lgl_bench.leaderboard.table.read import read_board
 from lgl_bench.leaderboard.table.write import write_board
 from lgl_bench.plans.suite import suites
 from lgl_bench.runs.store import RunStore
-from tests.support.report_boards import board_of, year_frame
+from tests.support.report_boards import board_of, write_run, year_frame
 
 BOARDS = boards.read_boards()
 FULL = boards.read_boards(full=True)
@@ -155,6 +158,62 @@ def test_a_run_that_lacks_answers_is_not_finished(tmp_path):
     RunStore(tmp_path).write_frame("years.parquet", stopped)
     assert record.unanswered(tmp_path) == {(stopped["suite"].iloc[0], "fit-0")}
     assert record.unanswered(tmp_path / "nothing") == set()
+
+
+@pytest.fixture
+def grown(calls, monkeypatch, tmp_path):
+    """A board on two streams, and a run folder in which one of them was run again; tables are really built."""
+
+    def years(value: float, *streams: str) -> pd.DataFrame:
+        return year_frame(streams, thresholds=[""], stream_checksum="0" * 64, accuracy=value)
+
+    write_board(board_of(years(0.5, "cora", "pubmed")), tmp_path / "mine" / "temporal.csv")
+    write_board_years([years(0.5, "cora", "pubmed")], board_of(years(0.5, "cora")), tmp_path / "mine" / "temporal.csv")
+    write_run(tmp_path / "temporal", years(0.7, "pubmed", "citeseer"))
+    (tmp_path / "bundles").mkdir()
+    commands = record._lgl_bench
+
+    def command(words: list[str], **options: bool) -> str:
+        return in_process(words) if "build" in words else commands(words, **options)
+
+    monkeypatch.setattr(record, "_lgl_bench", command)
+    monkeypatch.setattr(record, "verify", lambda *_: record.keys(tmp_path / "temporal" / "leaderboard.csv"))
+    table = [boards.Board("temporal", "", "made", "quick", 3, "temporal", ("", "--stream cora"), "")]
+    monkeypatch.setattr(record, "read_boards", lambda full: table)
+    return tmp_path
+
+
+def in_process(words: list[str]) -> str:
+    """As `lgl-bench` in a process of its own."""
+    result = CliRunner().invoke(lgl_bench, words)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_stream_is_measured_again_and_the_rows_of_others_stay(grown, calls):
+    places = ["--runs", str(grown), "--boards", str(grown / "mine")]
+    found, chosen = given("run", "--stream", "pubmed", *places)
+    record.run(chosen, found)
+    assert len(calls) == 1 and "--stream pubmed" in calls[0] and "cora" not in calls[0]
+    record.build(chosen, found)
+    rows = read_board(grown / "mine" / "temporal.csv")
+    assert dict(rows.groupby("stream")["accuracy_mean"].mean().round(6)) == {"cora": 0.5, "pubmed": 0.7}
+    years = read_board_years(grown / "mine" / "temporal.csv")
+    assert dict(years.groupby("stream")["accuracy"].mean().round(6)) == {"cora": 0.5, "pubmed": 0.7}
+    found, chosen = given("build", *places)  # all of it: what the folder does not have goes
+    record.build(chosen, found)
+    assert set(read_board(grown / "mine" / "temporal.csv")["stream"]) == {"pubmed", "citeseer"}
+
+
+def test_rows_of_another_board_of_that_name_are_not_kept(grown, monkeypatch):
+    found, chosen = given("build", "--stream", "pubmed", "--runs", str(grown), "--boards", str(grown / "mine"))
+    before = (grown / "mine" / "temporal.csv").read_bytes()
+    with pytest.raises(SystemExit, match="another suite, budget or number of seeds"):
+        record.build([replace(chosen[0], seeds=5)], found)
+    assert (grown / "mine" / "temporal.csv").read_bytes() == before
+    monkeypatch.setattr(record, "read_boards", lambda full: [replace(chosen[0], runs=("--stream cora",))])
+    with pytest.raises(SystemExit, match="no board that was asked for is on pubmed"):
+        given("build", "--stream", "pubmed")
 
 
 def test_pages_of_the_repository_are_made_from_its_own_boards_and_no_others(calls, folder, tmp_path, monkeypatch):

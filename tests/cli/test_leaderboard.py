@@ -72,10 +72,11 @@ def test_build_takes_the_rows_and_years_of_some_suites_alone(tmp_path):
     assert set(read_board(one)["suite"]) == {"rivals"} and len(read_board_years(one)) == len(years[1])
 
 
-def test_build_takes_the_rows_of_one_budget_alone(tmp_path):
-    write_board(board(row(0.6), row(0.7, budget="paper")), tmp_path / "both.csv")
-    assert run("build", tmp_path / "both.csv", "--budget", "paper", "--out", tmp_path / "one.csv").exit_code == 0
-    assert list(read_board(tmp_path / "one.csv")["budget"]) == ["paper"]
+@pytest.mark.parametrize("column, wanted", [("budget", "paper"), ("stream", "other")])
+def test_build_takes_the_rows_of_one_budget_or_stream_alone(tmp_path, column, wanted):
+    write_board(board(row(0.6), row(0.7, **{column: wanted})), tmp_path / "both.csv")
+    assert run("build", tmp_path / "both.csv", f"--{column}", wanted, "--out", tmp_path / "one.csv").exit_code == 0
+    assert list(read_board(tmp_path / "one.csv")[column]) == [wanted]
 
 
 @pytest.mark.parametrize(
@@ -84,9 +85,10 @@ def test_build_takes_the_rows_of_one_budget_alone(tmp_path):
         (["--suite", "temporl"], "unknown suite 'temporl'; did you mean 'temporal'? The sources have: rivals"),
         (["--suite", "temporal", "--suite", "static"], "unknown suite 'static'. The sources have: rivals, temporal"),
         (["--suite", "rivals", "--budget", "paper"], "unknown budget 'paper'. The sources have: quick"),
+        (["--stream", "dblp-esy"], "unknown stream 'dblp-esy'; did you mean 'dblp-easy'? The sources have: dblp-easy"),
     ],
 )
-def test_a_suite_or_budget_that_no_source_has_is_an_error_that_lists_what_there_is(tmp_path, given, said):
+def test_a_suite_a_budget_or_a_stream_that_no_source_has_is_an_error_that_lists_what_there_is(tmp_path, given, said):
     write_board(board(row(suite="temporal", budget="paper"), row(suite="rivals", budget="quick")), tmp_path / "b.csv")
     result = run("build", tmp_path / "b.csv", *given, "--out", tmp_path / "x.csv")
     assert result.exit_code == 2 and said in result.stderr and not (tmp_path / "x.csv").exists()
