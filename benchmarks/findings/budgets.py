@@ -20,7 +20,8 @@ from .tested import how_tested, judged
 from .text import NO_BOARD, Section, chance, few, shell, signed, table
 
 QUESTION = "How do the budgets `quick` and `paper` differ in order?"
-PAPER, QUICK = "static", "static-quick"
+PAIRS = (("static-quick", "static"), ("temporal", "temporal-paper"))
+"""Boards of one suite under `quick` and under `paper`; no stream is in two pairs."""
 SAME = "the same leader"
 ROW = ["stream", "stream_checksum", "protocol", "split", "strategy", "label_delay", "track", "backbone", "name"]
 _ABOUT = """\
@@ -29,8 +30,8 @@ A cheap budget is good for ranking if it puts methods in the same order. Spearma
 cells as if they were independent (Bonett and Wright 2000):
 """
 _BOARDS = """\
-Rows that the boards `{quick}` and `{paper}` both have. "How sure" is how the leader of `quick` stands to the leader
-of `paper` on the board of `paper`, adjusted by Holm over the stream:
+Rows that a board under `quick` and one under `paper` both have. "How sure" is how the leader of `quick` stands to the
+leader of `paper` on the board of `paper`, adjusted by Holm over the stream:
 """
 
 
@@ -38,17 +39,22 @@ def section(tables: Tables) -> Section:
     """The section."""
     measured = _measured(tables)
     lines = [_ABOUT, *shell("python benchmarks/budgets.py --data-dir DATA --write"), *_correlations(measured)]
-    boards = tables.board(QUICK), tables.board(PAPER)
-    missing = [name for name, board in zip((QUICK, PAPER), boards, strict=True) if board is None]
-    quick, paper = boards
-    if quick is None or paper is None or quick.budget == paper.budget:
-        reason = NO_BOARD.format(missing[0]) if missing else f"`{PAPER}` and `{QUICK}` are of one budget."
-        return Section(QUESTION, answer(measured, None), _sure(measured, None), [*lines, reason, ""])
-    rows = both(quick, paper)
-    streams = orders(rows, paper)
-    lines += [_BOARDS.format(quick=QUICK, paper=PAPER)]
-    lines += [*_made(quick, paper), *_orders(streams), "Rows whose place changes most:", "", *_movers(rows)]
+    pairs = [(tables.board(quick), tables.board(paper)) for quick, paper in PAIRS]
+    there = [(quick, paper) for quick, paper in pairs if quick and paper and quick.budget != paper.budget]
+    if not there:
+        lines += [_absent(*PAIRS[0], *pairs[0]), ""]
+        return Section(QUESTION, answer(measured, None), _sure(measured, None), lines)
+    rows = [both(quick, paper) for quick, paper in there]
+    streams = pd.concat([orders(own, paper) for own, (_, paper) in zip(rows, there, strict=True)], ignore_index=True)
+    lines += [_BOARDS, *_made(there), *_orders(streams)]
+    lines += ["Rows whose place changes most:", "", *_movers(pd.concat(rows, ignore_index=True))]
     return Section(QUESTION, answer(measured, streams), _sure(measured, streams), lines)
+
+
+def _absent(name: str, other: str, quick: Board | None, paper: Board | None) -> str:
+    if quick is None or paper is None:
+        return NO_BOARD.format(name if quick is None else other)
+    return f"`{other}` and `{name}` are of one budget."
 
 
 def _measured(tables: Tables) -> pd.DataFrame:
@@ -131,9 +137,9 @@ def _sure(measured: pd.DataFrame, streams: pd.DataFrame | None) -> str:
     return "; ".join(parts)
 
 
-def _made(quick: Board, paper: Board) -> Iterator[str]:
-    yield f"- `{quick.name}`: {made([quick])};"
-    yield f"- `{paper.name}`: {made([paper])}."
+def _made(pairs: list[tuple[Board, Board]]) -> Iterator[str]:
+    for quick, paper in pairs:
+        yield f"- `{quick.name}`: {made([quick])}; `{paper.name}`: {made([paper])}."
     yield ""
 
 

@@ -17,7 +17,7 @@ from .tested import WORDS, judged
 from .text import Section, between, few, shell, signed, table, untested_words, value
 
 QUESTION = "What beats the floor on real streams?"
-OF_PAPER = ("static", "static-quick", "temporal")
+OF_PAPER = ("static", "static-quick", "temporal", "temporal-paper")
 """Boards whose detectors are counted one by one."""
 _ABOUT = """\
 The floor is the best of `random`, `degree` and `recency`, which know nothing of classes. A row beats it if its AUROC is

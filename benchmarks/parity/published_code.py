@@ -13,7 +13,8 @@ and training. Nothing registers them but loading this file; `published_code.toml
   the training graph are used as vertex numbers of the whole graph, and the training mask is shuffled on the way. So the
   first n_t vertices of the whole graph are learned from, test vertices and the left-out class among them, with the
   labels of a random share.
-- `known-outputs(D)`, a detector: D on the outputs of known classes, if the model has learned the left-out class too.
+- `leave-class-out-all-outputs`, a protocol: models have an output for the left-out class too, which no vertex has.
+- `known-outputs(D)`, a detector: D on the outputs of known classes, if the model has one for the left-out class too.
 """
 
 from __future__ import annotations
@@ -28,9 +29,7 @@ from torch import nn
 
 from lgl_bench.backbones import Shape, backbones
 from lgl_bench.backbones.gat import GAT, AttentionLayer
-from lgl_bench.backbones.graph_mlp import GraphMLP
 from lgl_bench.backbones.layers.inputs import inputs_of
-from lgl_bench.backbones.layers.projection import Projection
 from lgl_bench.backbones.layers.sparse import SparseMatrix
 from lgl_bench.backbones.walks.training_data import TrainingData
 from lgl_bench.core.seeds import generator
@@ -39,7 +38,7 @@ from lgl_bench.detectors import Calibration, Detector, detectors
 from lgl_bench.detectors.isomax import IsoMaxPlusDetector
 from lgl_bench.detectors.msp import msp
 from lgl_bench.detectors.one_vs_rest import GDocDetector
-from lgl_bench.heads import heads
+from lgl_bench.heads import Head, heads
 from lgl_bench.heads.isomax import IsoMaxPlus
 from lgl_bench.heads.one_vs_rest import OneVsRest, positive_weights
 from lgl_bench.protocols import protocols
@@ -209,6 +208,24 @@ class PublishedGAT(GAT):
         return self.embedding if self.shape.outputs is None else super().width
 
 
+@protocols.register("leave-class-out-all-outputs")
+class AllOutputsLeaveClassOut(LeaveClassOut):
+    """Leave-class-out with an output for every class of the graph, also for the one that is left out."""
+
+    def __init__(self, split: str = "60-20-20") -> None:
+        super().__init__(split)
+
+    def tasks(self, stream: Stream, seed: int) -> Iterator[tuple[Task, Truth]]:
+        """One task for each class left out."""
+        for task, truth in super().tasks(stream, seed):
+            yield replace(task, known=np.append(task.known, stand_in(stream.labels))), truth
+
+
+def stand_in(labels: IntArray) -> int:
+    """Under which id the left-out class has an output: one that no vertex has, or it would not be new to grading."""
+    return int(labels.max()) + 1
+
+
 @protocols.register("leave-class-out-confused")
 class ConfusedLeaveClassOut(LeaveClassOut):
     """Leave-class-out with the training graph that Graph-MLP's static training in the published code learns from."""
@@ -227,8 +244,7 @@ def confused(task: Task, labels: IntArray, seed: int) -> Task:
 
     The first n_t vertices of the whole graph, n_t the size of the training graph, with the edges among them (that code
     takes the powers of the whole adjacency at these vertices); the labels of a random share as large as that of the
-    training vertices, of every class. The left-out class is learned under an id that no vertex has and that is the
-    largest: under its own it would not be new to grading.
+    training vertices, of every class. The left-out class is learned under the id of `stand_in`.
 
     Args:
         task: One class left out; its test graph is the whole one.
@@ -238,38 +254,59 @@ def confused(task: Task, labels: IntArray, seed: int) -> Task:
     size = task.train.graph.num_vertices
     graph, _ = induced(task.test, np.arange(task.test.num_vertices) < size)
     mask = generator(seed, "published-batches", task.fold).permutation(task.fit_mask) & (labels[:size] >= 0)
-    stand_in, left_out = int(labels.max()) + 1, int(task.fold)
-    renamed = np.where(labels == left_out, stand_in, labels)
+    spare, left_out = stand_in(labels), int(task.fold)
+    renamed = np.where(labels == left_out, spare, labels)
     every = np.unique(labels[labels >= 0])
     return replace(
         task,
         train=told(Snapshot(task.train.time, graph, np.where(mask, renamed[:size], -1)), renamed[:size]),
         fit_mask=mask,
         calibration=np.flatnonzero(~mask),
-        known=np.where(every == left_out, stand_in, every),
+        known=np.where(every == left_out, spare, every),
     )
 
 
+class KeptOutputs(Head):
+    """A head of which some outputs are left.
+
+    Args:
+        head: All of it.
+        columns: Those that are left.
+    """
+
+    def __init__(self, head: Head, columns: IntArray) -> None:
+        super().__init__(head.width, len(columns))
+        self.head = head
+        self.columns = torch.from_numpy(columns)
+
+    def logits(self, output: torch.Tensor) -> torch.Tensor:
+        """Those that are left."""
+        return self.head.logits(output)[:, self.columns]
+
+    def probabilities(self, logits: torch.Tensor) -> torch.Tensor:
+        """As the whole head makes them."""
+        return self.head.probabilities(logits)
+
+    def loss(self, output: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Not trained any more."""
+        raise NotImplementedError
+
+
 def known_outputs(model: Model, known: IntArray) -> Model:
-    """A copy of a Graph-MLP with the outputs of some classes alone, as the published code scores it."""
-    columns = torch.from_numpy(model.columns(known))
-    kept = copy.deepcopy(model)
-    assert isinstance(kept.backbone, GraphMLP)
-    if isinstance(kept.head, IsoMaxPlus):
-        kept.head.prototypes = nn.Parameter(kept.head.prototypes.data[columns])
+    """The model with the outputs of some classes alone, as the published code scores it."""
+    columns, head = model.columns(known), model.head
+    if isinstance(head, IsoMaxPlus):
+        head = copy.deepcopy(head)
+        head.prototypes = nn.Parameter(head.prototypes.data[columns])
+        head.classes = len(known)
     else:
-        last = kept.backbone.projections[-1]
-        assert isinstance(last, Projection) and last.bias is not None
-        last.weight = nn.Parameter(last.weight.data[:, columns])
-        last.bias = nn.Parameter(last.bias.data[columns])
-    kept.head.classes = len(known)
-    kept.known = known
-    return kept
+        head = KeptOutputs(head, columns)
+    return Model(model.backbone, head, known)
 
 
 @detectors.register("known-outputs")
 class KnownOutputs(Detector):
-    """A detector on the outputs of known classes: without that of the stand-in, which has the largest id.
+    """A detector on the outputs of known classes: without that of the left-out one, which has the largest id.
 
     Args:
         base: The detector, whose scores must be bounded.

@@ -180,6 +180,23 @@ def test_rows_of_two_budgets_are_compared_in_their_order(tmp_path: Path):
     assert "the leader differs on 1 of 1 streams, beyond noise on dblp-easy." in answer
 
 
+def test_static_graphs_and_temporal_streams_share_the_table_of_budgets(tmp_path: Path):
+    values = {"msp": 0.9, "energy": 0.8}
+    there = tables(
+        tmp_path,
+        static_quick=[row(v, 0.001, detector=d, stream="cora", **LEFT_OUT) for d, v in values.items()],
+        static=[row(v, 0.001, detector=d, stream="cora", budget="paper", **LEFT_OUT) for d, v in values.items()],
+        temporal=[row(v, 0.001, detector=d) for d, v in values.items()],
+        temporal_paper=[row(1 - v, 0.001, detector=d, budget="paper") for d, v in values.items()],
+    )
+    found = budgets.section(there)
+    assert "tau is -1.00 to 1.00, and the leader differs on 1 of 2 streams, beyond noise on dblp-easy." in found.answer
+    assert [line.partition(" | ")[0] for line in found.lines if " the same leader |" in line or "behind" in line] == [
+        "| cora",
+        "| dblp-easy",
+    ]
+
+
 def test_two_boards_of_one_budget_say_nothing_about_budgets(tmp_path: Path):
     rows = [row(detector="msp", **LEFT_OUT)]
     found = budgets.section(tables(tmp_path, static=rows, static_quick=rows))

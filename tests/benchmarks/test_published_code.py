@@ -31,7 +31,7 @@ NAMES = {
     detectors: ("odin-published", "gdoc-printed", "gdoc-graph", "isomax-published", "known-outputs"),
     heads: ("gdoc-printed", "gdoc-graph", "isomax-published"),
     backbones: ("gat-published",),
-    protocols: ("leave-class-out-confused", "leave-class-out-told"),
+    protocols: ("leave-class-out-all-outputs", "leave-class-out-confused", "leave-class-out-told"),
 }
 
 
@@ -117,14 +117,28 @@ def test_the_protocol_leaves_the_answers_asked_for_as_they_are(code):
         assert np.array_equal(task.scored, confused.scored) and np.array_equal(truth.labels, same.labels)
 
 
+@pytest.mark.parametrize("backbone", ["graph-mlp", "gcn", "gat"])
 @pytest.mark.parametrize("head", ["softmax", "gdoc", "isomax+"])
-def test_scores_of_a_confused_model_come_from_the_outputs_of_known_classes(code, head):
+def test_scores_of_a_confused_model_come_from_the_outputs_of_known_classes(code, head, backbone):
     torch.manual_seed(0)
     graph = random_graph()
-    model = build_model("graph-mlp", head, 6, np.array([2, 5, 7]), {"hidden": 4})
+    model = build_model(backbone, head, 6, np.array([2, 5, 7]), {"hidden": 4})
     kept = code.known_outputs(model, np.array([2, 7]))
     assert torch.equal(kept.outputs(graph).logits, model.outputs(graph).logits[:, [0, 2]])
+    if head == "gdoc":  # a sigmoid of each, not a softmax of those that are left
+        assert kept.probabilities(graph) == pytest.approx(model.probabilities(graph)[:, [0, 2]])
     assert model.outputs(graph).logits.shape[1] == 3 and set(kept.predict(graph)) <= {2, 7}
+
+
+def test_the_left_out_class_has_an_output_that_nothing_is_trained_on_and_stays_new(code):
+    stream = small_stream(static=True)
+    pairs = zip(LeaveClassOut().tasks(stream, 0), code.AllOutputsLeaveClassOut().tasks(stream, 0), strict=True)
+    for (task, truth), (wider, same) in pairs:
+        spare = stream.labels.max() + 1
+        assert wider.known.tolist() == [*task.known, spare] and len(wider.known) == len(np.unique(stream.labels))
+        assert np.array_equal(wider.train.labels, task.train.labels) and spare not in wider.train.labels
+        assert np.array_equal(same.labels, truth.labels)
+        assert np.array_equal(np.isin(same.labels, wider.known), np.isin(truth.labels, task.known))
 
 
 def test_the_output_of_the_largest_class_is_not_scored(code):
@@ -208,6 +222,9 @@ def test_the_last_layer_of_the_published_gat_has_one_head(code):
     ("backbone", "protocol", "expression", "head"),
     [
         ("gcn", "ToldLeaveClassOut", "gdoc-graph", "gdoc-graph"),
+        ("gcn", "AllOutputsLeaveClassOut", "known-outputs(gdoc)", "gdoc"),
+        ("graphsage", "AllOutputsLeaveClassOut", "known-outputs(odin-published(eps=0.1,temperature=10.0))", "softmax"),
+        ("gat-published", "AllOutputsLeaveClassOut", "known-outputs(isomax-published)", "isomax-published"),
         ("graph-mlp", "ConfusedLeaveClassOut", "known-outputs(gdoc-graph)", "gdoc-graph"),
         ("graph-mlp", "ConfusedLeaveClassOut", "known-outputs(isomax-published)", "isomax-published"),
         ("gat-published", "LeaveClassOut", "isomax-published", "isomax-published"),

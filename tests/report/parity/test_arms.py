@@ -46,6 +46,10 @@ def test_cells_are_run_as_the_paper_says_first_and_then_with_every_switch_that_c
         ("weights", "60-20-20", 1),
         ("prototypes", "60-20-20", 1),
         ("layer-and-prototypes", "60-20-20", 1),
+        ("outputs", "60-20-20", 1),
+        ("outputs", "60-20-20", 3),
+        ("outputs-together", "60-20-20", 1),
+        ("outputs-together", "60-20-20", 3),
         ("graph-mlp-together", "60-20-20", 1),
     ]
 
