@@ -18,7 +18,7 @@ from lgl_bench.streams.catalogue import is_twin
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "README.md"
-BOARDS = ("static", "static-quick", "temporal")
+BOARDS = ("static", "temporal-paper", "static-quick", "temporal")
 """A stream is shown from the first that has it."""
 START, END = "<!-- board: python docs/make_board.py -->", "<!-- end of board -->"
 

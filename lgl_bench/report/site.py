@@ -67,8 +67,8 @@ def build_site(
 
 MAX_ROWS = 600
 """The first page holds every row of a site up to here; of a larger one each stream's page holds its own."""
-FIRST_ROWS = 12
-"""Of each place, on the pages that do not hold every row."""
+FIRST_ROWS = 10
+"""Of each place, on the pages that do not hold every row: as many as are open at first on those that do."""
 
 
 class _Site:

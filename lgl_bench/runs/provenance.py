@@ -21,13 +21,17 @@ def provenance() -> dict[str, str]:
 
 @cache
 def commit() -> str:
-    """Commit of the checkout this package runs from, "-dirty" if its code was changed; empty without one."""
+    """Commit of the checkout this package runs from, "-dirty" if its code was changed; empty without one.
+
+    A plugin of a user's own is known by its digest.
+    """
     package = Path(__file__).resolve().parents[1]
     # A package installed into a folder under somebody else's repository is not tracked there.
     if _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:
         return ""
     head = _git(package, "rev-parse", "HEAD")
-    changed = _git(package, "status", "--porcelain", "--", ".")
+    # Beside the package lie the plugins of `lgl-bench parity`.
+    changed = _git(package, "status", "--porcelain", "--", ".", "../benchmarks/parity")
     return f"{head}-dirty" if changed else head or ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lgl_bench.report.svg.elements import cut, marker, path, staircase, tag, text, width_of
+from lgl_bench.report.svg.elements import cut, cut_text, marker, path, staircase, tag, text, width_of
 from lgl_bench.report.svg.frame import TOP, Axes, Frame
 from lgl_bench.report.svg.words import LONGEST, beside, legend, sample, spread
 
@@ -147,6 +147,6 @@ def _end_names(series: Sequence[Series], frame: Frame) -> list[str]:
         if abs(y - wanted) > 3 or frame.right - x > 6:
             lead = path([(x + 4, wanted), (frame.right + 2, y), (frame.right + 6, y)])
             parts.append(tag("path", d=lead, class_="lead"))
-        words = (tag("title", text(one.name)), text(cut(one.name, LONGEST)))
-        parts.append(tag("text", *words, x=frame.right + 8, y=y + 4, class_=f"end-name c{one.colour % COLOURS}"))
+        at = {"x": frame.right + 8, "y": y + 4}
+        parts.append(cut_text(one.name, LONGEST, **at, class_=f"end-name c{one.colour % COLOURS}"))
     return parts

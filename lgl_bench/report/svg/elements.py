@@ -135,6 +135,17 @@ def cut(name: str, longest: int) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
+def cut_text(name: str, longest: int, **attributes: object) -> str:
+    """A name as `cut` leaves it; whole in its tooltip if that is not all of it.
+
+    >>> cut_text("msp", 8, x=1), cut_text("good(energy)", 8, x=1)
+    ('<text x="1">msp</text>', '<text x="1"><title>good(energy)</title>good(en…</text>')
+    """
+    shown = cut(name, longest)
+    whole = tag("title", text(name)) if shown != name else ""
+    return tag("text", whole, text(shown), **attributes)
+
+
 def width_of(words: str) -> float:
     """About how wide words are in a drawing: nobody knows the fonts of those who look at it.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lgl_bench.report.svg.charts import Chart, svg
-from lgl_bench.report.svg.elements import cut, tag, text, width_of
+from lgl_bench.report.svg.elements import cut, cut_text, tag, text, width_of
 
 DARKEST = 0.5
 """Opacity of the darkest cell that has a word in it, which must stand out in either scheme."""
@@ -65,11 +65,10 @@ def heat_map(title: str, described: str, grid: HeatGrid, *, fills: bool = False,
     parts = [tag("title", text(title)), tag("desc", text(described))]
     parts.append(tag("text", text(grid.x), x=left, y=12, class_="name"))
     for j in range(0, len(names), grid.every):
-        parts.append(_column(grid.columns[j], names[j], left + grid.across * (j + 0.5), above - 6, wide))
+        parts.append(_column(str(grid.columns[j]), left + grid.across * (j + 0.5), above - 6, wide))
     for i in range(0, len(grid.rows), grid.every):
-        whole = tag("title", text(grid.rows[i]))
         at = {"x": left - 5, "y": above + grid.down * (i + 0.5) + 4}
-        parts.append(tag("text", whole, text(cut(str(grid.rows[i]), _LONGEST)), **at, class_="tick end"))
+        parts.append(cut_text(str(grid.rows[i]), _LONGEST, **at, class_="tick end"))
     for (i, j), cell in grid.cells.items():
         parts.append(_cell(cell, left + grid.across * j, above + grid.down * i, grid))
     width, height = right + aside, above + grid.down * len(grid.rows) + 6
@@ -78,12 +77,11 @@ def heat_map(title: str, described: str, grid: HeatGrid, *, fills: bool = False,
     return Chart(title, svg(width, height, *parts, css="chart natural", width=width), width=width, twin=twin)
 
 
-def _column(whole: str, shown: str, x: float, y: float, rotated: bool) -> str:
-    told = tag("title", text(whole))
+def _column(name: str, x: float, y: float, rotated: bool) -> str:
     if not rotated:
-        return tag("text", told, text(shown), x=x, y=y, class_="tick mid")
+        return cut_text(name, _LONGEST, x=x, y=y, class_="tick mid")
     turned = f"rotate(-{_ROTATED:g} {x:.1f} {y:.1f})"
-    return tag("text", told, text(shown), x=x, y=y, class_="tick", transform=turned)
+    return cut_text(name, _LONGEST, x=x, y=y, class_="tick", transform=turned)
 
 
 def _cell(cell: HeatCell, x: float, y: float, grid: HeatGrid) -> str:

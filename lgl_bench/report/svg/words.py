@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lgl_bench.report.svg.elements import cut, marker, tag, text, width_of
+from lgl_bench.report.svg.elements import cut, cut_text, marker, tag, text, width_of
 
 LINE = 15.0
 LONGEST = 30
@@ -17,11 +17,10 @@ def legend(entries: Sequence[tuple[str, str]], left: float, right: float, top: f
         return "", 0.0
     parts, x, y = [], left, top
     for sample, name in entries:
-        shown = cut(name, LONGEST)
-        width = _SAMPLE + width_of(shown) + 16
+        width = _SAMPLE + width_of(cut(name, LONGEST)) + 16
         if x > left and x + width > right:
             x, y = left, y + LINE
-        words = tag("text", tag("title", text(name)), text(shown), x=_SAMPLE, y=9, class_="tick")
+        words = cut_text(name, LONGEST, x=_SAMPLE, y=9, class_="tick")
         parts.append(tag("g", sample, words, transform=f"translate({x:.1f} {y:.1f})"))
         x += width
     return tag("g", *parts, class_="key"), y + LINE - top + 4
