@@ -37,7 +37,7 @@ def test_a_cell_knows_its_switches_and_those_that_were_not_run():
     (cell,) = [cell for cell in tables(parity)["static"].cells if cell.ours is not None]
     assert cell.printed.place == ("cora", "60-20-20", "gcn", "odin")
     assert (cell.verdict.mark, cell.verdict.switches) == (Mark.EXPLAINED, ("layer",))
-    assert cell.untried == ("odin-step", "layer-and-step")
+    assert cell.untried == ("odin-step", "layer-and-step", "outputs", "outputs-together")
 
 
 def test_the_note_on_a_leaking_cell_is_there_without_a_measurement():

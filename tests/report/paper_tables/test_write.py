@@ -79,7 +79,7 @@ def test_every_mark_says_why_on_the_page(tmp_path, parity):
     assert "? 2 seeds" in rows["ODIN"][2]
     assert "† explained 3 seeds with layer 0.880 / 0.770 (3 seeds)" in rows["IsoMax+"][1]
     assert "✗ not explained" in rows["gDOC"][1]
-    assert "not with weights 0.870 / 0.720 (1 seed); layer not run" in rows["gDOC"][1]
+    assert "not with weights 0.870 / 0.720 (1 seed); layer, outputs, outputs-together not run" in rows["gDOC"][1]
     text = (tmp_path / "tables" / "index.html").read_text(encoding="utf-8")
     assert "The one with more seeds stands" in text and "not a target" in text
 
