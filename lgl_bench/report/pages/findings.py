@@ -32,7 +32,7 @@ class Finding:
 def findings(rows: Sequence[ShownRow]) -> list[Finding]:
     """Every place with a ranked row without a threshold, in the order of the rows: real streams before twins.
 
-    A place with the values of one detector alone, as in a sweep, has no leader: it is left out if its stream has a
+    A sweep, in which a backbone has the values of one detector alone, has no leader: it is left out if its stream has a
     place where detectors meet.
     """
     places: dict[Place, list[ShownRow]] = {}
@@ -49,7 +49,10 @@ def findings(rows: Sequence[ShownRow]) -> list[Finding]:
 
 
 def _detectors_meet(rows: Sequence[ShownRow]) -> bool:
-    return len({without_values(row.detector) for row in rows if row.above_floor != IS_FLOOR}) > 1
+    own = [(row.backbone, without_values(row.detector)) for row in rows if row.above_floor != IS_FLOOR]
+    methods = set(own)
+    swept = len(own) > len(methods) and len(methods) == len({backbone for backbone, _ in methods})
+    return len({detector for _, detector in methods}) > 1 and not swept
 
 
 def _standing(rows: Sequence[ShownRow]) -> str:
