@@ -44,6 +44,8 @@ class _CommandGroup(click.Group):
                 signal.signal(number, _end)
         try:
             return super().main(*args, **settings)
+        except _Ended as told:
+            sys.exit(128 + told.args[0])
         except BrokenPipeError:
             sys.exit(LglBenchError.exit_code)
         except Exception as error:
@@ -85,9 +87,13 @@ def _explain(message: str, debug: bool) -> None:
         click.echo(f"lgl-bench: {message}", err=True)
 
 
+class _Ended(BaseException):
+    """The command was told to end: not `SystemExit`, which a plugin may raise and the engines take for its failure."""
+
+
 def _end(number: int, frame: FrameType | None) -> None:
     """Ends the command as an exception does: workers are ended and half-made files removed on the way."""
-    sys.exit(128 + number)
+    raise _Ended(number)
 
 
 def _show_warning(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -41,6 +42,23 @@ def test_ctrl_c_in_a_run_is_one_sentence_and_the_same_command_goes_on(tmp_path):
     again = subprocess.run(RUN, check=True, **given)
     assert "leads with auroc_weighted" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends processes without a word")
+def test_a_run_in_its_own_process_that_is_told_to_end_does_and_takes_it_for_no_failure_of_a_plugin(tmp_path):
+    given = {"cwd": tmp_path, "env": environment(tmp_path), "text": True}
+    command = [*RUN[: RUN.index("--jobs")], "--engine", "in-process", *RUN[RUN.index("--offline") :]]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given)
+    try:
+        _wait_for_fits(tmp_path / "out", 1, process)
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + signal.SIGTERM and "Traceback" not in err
+    status = subprocess.run(["lgl-bench", "status", "out", "--json"], check=True, stdout=subprocess.PIPE, **given)
+    found = json.loads(status.stdout)
+    assert found["failed"] == 0 and found["done"] >= 1 and found["missing"] >= 1
 
 
 def _heed_interrupts() -> None:

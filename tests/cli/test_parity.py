@@ -54,7 +54,8 @@ def test_as_published_adds_what_the_published_code_does_differently(out):
     found = run(out, *asked, "--json")
     assert found.exit_code == 0, found.output
     rows = [(row["detector"], row["switch"]) for row in json.loads(found.stdout)]
-    assert rows == [(name, switch) for name in ("gdoc", "good") for switch in ("", "layer", "weights")]
+    switches = ("", "layer", "weights", "outputs", "outputs-together")
+    assert rows == [(name, switch) for name in ("gdoc", "good") for switch in switches]
     text = (out / "parity.md").read_text()
     assert "## What the published code does differently" in text and "| gdoc | weights |" in text
 
