@@ -22,6 +22,7 @@ BOARDS = ROOT / "leaderboard"
 TABLE = BOARDS / "boards.toml"
 README = BOARDS / "README.md"
 PARITY = "parity"
+_STREAM = "--stream"
 FIT = [
     *("stream", "stream_checksum", "protocol", "split", "strategy", "label_delay", "backbone", "head", "preset"),
     *("budget", "budget_version", "seed", "time", "fold", "fit_seconds"),
@@ -59,10 +60,7 @@ class Board:
 
     def streams(self) -> set[str]:
         """The streams that its commands name; empty if one takes those of the suite."""
-        named = [shlex.split(options) for options in self.runs]
-        found = [
-            {after for word, after in zip(words, words[1:], strict=False) if word == "--stream"} for words in named
-        ]
+        found = [set(_streams_in(shlex.split(options)).values()) for options in self.runs]
         return set().union(*found) if all(found) else set()
 
     def on(self, streams: Collection[str]) -> Board | None:
@@ -75,11 +73,11 @@ class Board:
         found = []
         for options in self.runs:
             words = shlex.split(options)
-            named = [at for at, word in enumerate(words) if word == "--stream"]
-            there = [name for name in streams if not named or name in {words[at + 1] for at in named}]
+            named = _streams_in(words)
+            there = [name for name in streams if not named or name in named.values()]
             if there:
                 rest = [word for at, word in enumerate(words) if not {at, at - 1} & set(named)]
-                found.append(shlex.join([*rest, *(word for name in there for word in ("--stream", name))]))
+                found.append(shlex.join([*rest, *stream_options(there)]))
         return replace(self, runs=tuple(found)) if found else None
 
     def _begin(self) -> list[str]:
@@ -89,6 +87,16 @@ class Board:
 
     def _end(self) -> list[str]:
         return ["--real-only", "--offline"] if self.suite else []
+
+
+def stream_options(streams: Iterable[str]) -> list[str]:
+    """The options by which a command takes these streams alone."""
+    return [word for name in streams for word in (_STREAM, name)]
+
+
+def _streams_in(words: list[str]) -> dict[int, str]:
+    """The streams that options name, by the position of the word before each."""
+    return {at: words[at + 1] for at, word in enumerate(words) if word == _STREAM}
 
 
 def read_boards(*, full: bool = False) -> list[Board]:

@@ -19,12 +19,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.boards import BOARDS, PARITY, ROOT, Board, hours, of_table, read_boards, recorded
+from benchmarks.boards import BOARDS, PARITY, ROOT, Board, hours, of_table, read_boards, recorded, stream_options
 from lgl_bench.grading.beside import files_beside
 from lgl_bench.grading.history import kept_plans
 from lgl_bench.grading.row_key import KEY
@@ -138,14 +138,15 @@ def build_board(board: Board, verified: set[tuple[str, ...]], given: argparse.Na
     """Writes a board, unless it has a row that was not verified."""
     out = given.boards / f"{board.name}.csv"
     made = given.runs / "bundles" / out.name
-    _build([given.runs / board.folder], made, ["--suite", board.suite, "--budget", board.budget, *_on(given.streams)])
+    asked = ["--suite", board.suite, "--budget", board.budget, *stream_options(given.streams)]
+    _build([given.runs / board.folder], made, asked)
     if unknown := keys(made) - verified:
         raise SystemExit(
             f"{board.name}: {len(unknown)} rows are of no run that was finished and verified; run it again"
         )
     if kept := streams_kept(board, given):
         others = made.with_name(f"{board.name}-kept.csv")
-        _build([out], others, _on(kept))
+        _build([out], others, stream_options(kept))
         _build([made, others], made, [])
     shutil.copyfile(made, out)
     for path, place in zip(files_beside(made), files_beside(out), strict=True):
@@ -184,10 +185,6 @@ def write_pages() -> None:
     _python("-m", "benchmarks.boards")
     _python("benchmarks/findings.py", "page")
     _python("docs/make_board.py")
-
-
-def _on(streams: Iterable[str]) -> list[str]:
-    return [word for name in streams for word in ("--stream", name)]
 
 
 def _build(sources: list[Path], out: Path, kept: list[str]) -> None:

@@ -130,6 +130,7 @@ class _Site:
             "index.html",
             title=_title(self.sources),
             boards=boards(self.rows, None if self.whole else FIRST_ROWS),
+            open_at_first=FIRST_ROWS,
             choices=choices(self.rows),
             findings=findings(self.rows),
             panels=[panel for panel in panels if panel.charts],
